@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 
-/// A position in borrowed bytes; every read is checked and errs with format, what was wanted, and offset.
+/// A position in borrowed bytes. Every read is checked; errors name the format, the field and the offset.
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
     format: &'static str,
@@ -41,12 +41,12 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    /// The error of a read past the end; apart, so that reads stay small where they are inlined.
+    /// The error of a read past the end, out of line so that inlined reads stay small.
     #[cold]
     #[inline(never)]
     fn short(&self, n: usize, what: &str) -> Error {
         let left = self.remaining();
-        self.error(format!("{what} runs past end of file ({n} bytes wanted, {left} left)"))
+        self.error(format!("{what} runs past end of file ({n} bytes needed, {left} left)"))
     }
 
     /// The next `count` records of `size` bytes each; checked before anything is allocated.
@@ -90,7 +90,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An Invalid error at the present offset.
+    /// An Invalid error at the current offset.
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::invalid(self.format, message, self.offset())
     }

@@ -1,4 +1,4 @@
-//! The one error type of the loaders.
+//! The error type of the loaders.
 
 use std::error::Error as Cause;
 use std::fmt;
@@ -7,12 +7,12 @@ use std::sync::Arc;
 /// Result with the loader's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong: the file breaks its format, or the format allows it and we do not.
+/// What went wrong: the file breaks its format, or the format allows something that the loader does not support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
     /// The bytes break a rule of the format.
     Invalid,
-    /// The bytes may be fine; this program (or the target) cannot do it.
+    /// The bytes may be valid, but this program (or the target) does not support them.
     Unsupported,
 }
 
@@ -32,7 +32,7 @@ struct Inner {
     source: Option<Arc<dyn Cause + Send + Sync>>,
 }
 
-/// The same words about the same place; what caused them is not compared.
+/// Compares kind, place and message, not the cause.
 impl PartialEq for Inner {
     fn eq(&self, other: &Self) -> bool {
         (self.kind, self.format, self.offset) == (other.kind, other.format, other.offset)
@@ -73,14 +73,14 @@ impl Error {
         self
     }
 
-    /// Sets the error of another library that this one tells in its words: its [`source`](Cause::source).
+    /// Sets the underlying error of another library: its [`source`](Cause::source).
     #[must_use]
     pub fn caused_by(mut self, source: impl Cause + Send + Sync + 'static) -> Self {
         self.0.source = Some(Arc::new(source));
         self
     }
 
-    /// Puts `place` before what is there already: the outermost place comes first in the text.
+    /// Prepends `place` to the place, so that the outermost place comes first in the text.
     #[must_use]
     pub fn within(mut self, place: impl fmt::Display) -> Self {
         let inner = &mut self.0.place;
@@ -102,7 +102,7 @@ impl Error {
         self.0.format
     }
 
-    /// Where in the structure of the file, such as `uniform member 3`; empty if it has no place.
+    /// Where in the structure of the file, such as `uniform member 3`; empty if there is no place.
     pub fn place(&self) -> &str {
         &self.0.place
     }
@@ -112,7 +112,7 @@ impl Error {
         &self.0.message
     }
 
-    /// Byte offset from the start of the file, where there is one.
+    /// Byte offset from the start of the file, if known.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }

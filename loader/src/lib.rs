@@ -1,16 +1,17 @@
-//! Bytes to models and back: every shader format Skrymir knows, without a GPU and without running anything.
+//! Readers, writers, printers and validators for every shader format that Skrymir supports. No GPU, no execution.
 //!
-//! Each format is a module with its definitions apart from reading, writing, printing and validating. What they share:
+//! Each format is a module that keeps its definitions apart from reading, writing, printing and validating. Shared
+//! types:
 //!
-//! * [`Error`]: one word wide; names format, place and byte offset, and keeps [`ErrorKind::Invalid`] (the file breaks
-//!   its format) apart from [`ErrorKind::Unsupported`] (the file is fine, we cannot do it).
+//! * [`Error`]: one word wide; names format, place and byte offset, and distinguishes [`ErrorKind::Invalid`] (the file
+//!   breaks its format) from [`ErrorKind::Unsupported`] (the file is valid, the loader does not support it).
 //! * [`SourceError`]: the same for texts, with the span shown as rustc shows it.
 //! * [`Diagnostic`]: one finding of a validator; a [`Report`] is all of them.
 //! * [`cursor::Cursor`]: bounds-checked little-endian reading that produces those errors.
 //! * [`open_enum!`]: enumerants that come from files are open newtypes; an unknown value is an ordinary value.
 //!
-//! Files are read into views or models, and written again byte for byte; [`vbc`], [`mbs`], [`spirv`], [`sksl`] and [`sl`]
-//! have the same doors. The stages of a VBC, checked and printed:
+//! Files are read into views or models and written back byte for byte. [`vbc`], [`mbs`], [`spirv`], [`sksl`] and [`sl`]
+//! export the same functions. The stages of a VBC, validated and printed:
 //!
 //! ```
 //! use skrymir_loader::{spirv, vbc};

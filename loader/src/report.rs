@@ -10,9 +10,9 @@ use std::fmt;
 pub enum Severity {
     /// Worth knowing; nothing is wrong.
     Note,
-    /// Odd but harmless, or salvaged.
+    /// Unusual but harmless, or recovered by the reader.
     Warning,
-    /// Legal, but beyond what this program (or the target) can do.
+    /// Valid, but beyond what this program (or the target) supports.
     Unsupported,
     /// A rule of the format is broken.
     Error,
@@ -30,18 +30,18 @@ impl Severity {
     }
 }
 
-/// One finding: what rule, where, and what is wrong.
+/// One finding: the rule, the place, and what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
-    /// Stable kebab-case name of the rule, such as `input-overlap`: tests and users key on it.
+    /// Stable kebab-case name of the rule, such as `input-overlap`; tests and users match on it.
     pub rule: &'static str,
     /// Where in the structure, such as `binding 3`; may be empty.
     pub place: String,
     /// What is wrong, with the values that show it.
     pub message: String,
-    /// Byte offset from the start of the file, where there is one.
+    /// Byte offset from the start of the file, if known.
     pub offset: Option<u64>,
 }
 
@@ -122,17 +122,17 @@ impl Report {
         }
     }
 
-    /// Worst severity found; `None` when there is no finding.
+    /// The worst severity; `None` when there are no findings.
     pub fn worst(&self) -> Option<Severity> {
         self.diagnostics.iter().map(|d| d.severity).max()
     }
 
-    /// Whether no rule of the format is broken (warnings and unsupported things allowed).
+    /// Whether no rule of the format is broken (warnings and unsupported features allowed).
     pub fn is_valid(&self) -> bool {
         self.worst() != Some(Severity::Error)
     }
 
-    /// Refuses a file of this format that breaks a rule of it, naming every rule that it breaks.
+    /// Returns an error that names every broken rule, if there is one.
     ///
     /// # Errors
     /// Invalid, unless the report [is valid](Self::is_valid).
@@ -146,7 +146,7 @@ impl Report {
         Err(Error::new(ErrorKind::Invalid, format, message))
     }
 
-    /// Whether some finding is of this rule.
+    /// Whether there is a finding of this rule.
     pub fn has(&self, rule: &str) -> bool {
         self.diagnostics.iter().any(|d| d.rule == rule)
     }

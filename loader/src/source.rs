@@ -1,4 +1,4 @@
-//! Errors in texts: assembly and the like.
+//! Errors in source text, such as assembly.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::path::Path;
 /// Where a text breaks the rules of its language, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceError {
-    /// Bytes of the text.
+    /// Byte range in the text.
     pub span: Range<usize>,
     /// Line from 1.
     pub line: usize,
@@ -26,7 +26,7 @@ impl fmt::Display for SourceError {
 impl std::error::Error for SourceError {}
 
 impl SourceError {
-    /// An error about these bytes of `text`; the span is cut to the text's characters.
+    /// An error about these bytes of `text`; the span is clamped to character boundaries.
     pub fn new(text: &str, span: Range<usize>, message: impl Into<String>) -> Self {
         let message = message.into();
         let within = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
@@ -43,10 +43,10 @@ impl SourceError {
         }
     }
 
-    /// The error with the lines it is about, as rustc shows them.
+    /// The error with the source lines it points at, as rustc shows them.
     pub fn render(&self, text: &str, file: &str) -> String {
         use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-        // One line is enough, and the renderer need not read a whole module.
+        // Only the line with the error is rendered, so that the renderer does not read the whole text.
         let start = text[..self.span.start].rfind('\n').map_or(0, |at| at + 1);
         let end = text[self.span.start..]
             .find('\n')

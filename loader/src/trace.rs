@@ -1,8 +1,8 @@
 //! Recorded jobs of a Mali-400 driver: buffer objects, what the CPU wrote into them, and the jobs it submitted, in order.
 //!
-//! All numbers are little-endian words. A file is `LIMATRC1`, the GPU (1 for a Mali-400), the number of pixel processors,
-//! then records, each led by a word whose low byte is a letter: `B` a buffer object, `F` its end, `P` bytes the CPU wrote,
-//! `S` a job. Frames are those of a Mali-400; recorders of a Mali-450 bring its frames into that form.
+//! All numbers are little-endian words. A file is `LIMATRC1`, the GPU (1 for a Mali-400), the number of pixel
+//! processors, then records. The low byte of a record's first word is its type: `B` a buffer object, `F` its end, `P`
+//! bytes that the CPU wrote, `S` a job. Frames have the layout of a Mali-400; recorders of a Mali-450 convert to it.
 
 use crate::cursor::Cursor;
 use crate::{Error, Result};
@@ -34,7 +34,7 @@ pub enum Record<'a> {
         /// Flags.
         flags: u32,
     },
-    /// The buffer object at an address is gone.
+    /// Frees the buffer object at an address.
     Free {
         /// GPU address.
         address: u32,
@@ -50,9 +50,9 @@ pub enum Record<'a> {
     Submit {
         /// Which queue.
         pipe: Pipe,
-        /// The job's frame as the kernel interface has it.
+        /// The job's frame registers in the layout of the kernel interface.
         frame: Vec<u32>,
-        /// Buffer objects of the job: address, and 1 reads, 2 writes.
+        /// Buffer objects of the job: address, and access (1 read, 2 write).
         objects: Vec<(u32, u32)>,
     },
 }
@@ -72,7 +72,7 @@ impl<'a> Trace<'a> {
     /// Reads a recording; its pages are borrowed.
     ///
     /// # Errors
-    /// Where the bytes are no recording.
+    /// If the bytes are not a recording.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(FORMAT, bytes);
         if cursor.array::<8>("magic")? != *MAGIC {
@@ -106,7 +106,7 @@ fn put(words: &[u32], bytes: &mut Vec<u8>) {
 }
 
 impl Record<'_> {
-    /// The record as bytes, behind those that are there.
+    /// Appends the record to `bytes`.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         match self {
             Record::Buffer { address, size, flags } => put(&[u32::from(b'B'), *address, *size, *flags], bytes),

@@ -149,7 +149,7 @@ const CONSTRUCTS: [Construct; 10] = [
     }),
 ];
 
-/// Seconds that this thread has kept a processor busy, where the system tells.
+/// Seconds that this thread has kept a processor busy, if the system reports them.
 fn busy() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/thread-self/stat").ok()?;
     // Behind the name, which may hold anything, the 12th and 13th are user's and system's hundredths.
@@ -171,7 +171,7 @@ fn seconds(read: fn(&[u32]), words: &[u32]) -> f64 {
 #[test]
 fn time_follows_size() {
     if busy().is_none() {
-        println!("the system does not tell a thread's time: nothing is measured");
+        println!("this system does not report thread time: not measured");
         return;
     }
     let mut wrong = Vec::new();
@@ -199,7 +199,7 @@ fn time_follows_size() {
 
 /// The measure of what readers by path have to do tells these modules from others.
 #[test]
-fn what_walks_by_path_is_told_apart() {
+fn modules_with_too_many_paths_are_detected() {
     let (_, size, make) = CONSTRUCTS[0];
     let words = make(size);
     let work = Work::of(&ModuleIndex::new(&words).expect("a module"));

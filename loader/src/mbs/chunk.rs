@@ -1,6 +1,6 @@
-//! The container: chunks of four letters, a length and bytes, some of which hold chunks again.
+//! The container format: a chunk is four letters, a length and a payload, which may hold further chunks.
 //!
-//! Reading is total behind the first header: what is not understood stays bytes, and is written back as it was.
+//! After the first header, reading does not fail: unrecognised data is kept as bytes and written back unchanged.
 
 use crate::cursor::Cursor;
 use crate::{Error, Result};
@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// Name of the format in errors.
 pub const FORMAT: &str = "mbs";
 
-/// Depth of chunks in chunks that is followed; files have five.
+/// Nesting limit; vendor files nest five deep.
 const MAX_DEPTH: usize = 16;
 
 /// A chunk.
@@ -31,16 +31,16 @@ pub enum Body {
     Node {
         /// Bytes before the first chunk.
         head: Vec<u8>,
-        /// For symbols: the bytes between the first chunk, which is the name, and the others.
+        /// For symbols: the bytes between the first chunk (the name) and the others.
         fields: Vec<u8>,
         /// The chunks.
         children: Vec<Chunk>,
-        /// Bytes behind the last chunk that are none.
+        /// Bytes after the last chunk that do not form a chunk.
         tail: Vec<u8>,
     },
 }
 
-/// How a chunk that holds chunks begins.
+/// Layout of a chunk that holds other chunks.
 struct Shape {
     /// Bytes before the first chunk.
     head: usize,
@@ -48,7 +48,7 @@ struct Shape {
     fields: usize,
 }
 
-/// Chunks that hold chunks (docs/spec/mbs.md, section 1: seen in vendor files).
+/// Layout of the chunks that hold chunks (docs/spec/mbs.md, section 1: seen in vendor files).
 fn shape(ident: &[u8; 4]) -> Option<Shape> {
     let (head, fields) = match ident {
         b"MBS1" | b"VIDX" => (0, 0),
@@ -94,7 +94,7 @@ impl Chunk {
     /// Reads the chunk at the cursor.
     ///
     /// # Errors
-    /// When it is longer than what is left.
+    /// If the chunk is longer than the remaining bytes.
     pub fn read(cursor: &mut Cursor<'_>, base: u64, depth: usize) -> Result<Self> {
         let offset = base + cursor.offset();
         let ident = cursor.array::<4>("chunk name")?;
@@ -110,7 +110,7 @@ impl Chunk {
         })
     }
 
-    /// Bytes behind the header.
+    /// Size of the payload in bytes.
     pub fn size(&self) -> usize {
         match &self.body {
             Body::Leaf(bytes) => bytes.len(),
@@ -155,7 +155,7 @@ impl Chunk {
         }
     }
 
-    /// The first chunk in this one with a name.
+    /// The first child with this identifier.
     pub fn child(&self, ident: &[u8; 4]) -> Option<&Self> {
         self.children().iter().find(|child| child.ident == *ident)
     }
@@ -174,18 +174,18 @@ impl Chunk {
         Some(u32::from_le_bytes(bytes.try_into().ok()?))
     }
 
-    /// Its name as text.
+    /// The identifier as text.
     pub fn name(&self) -> String {
         text(&self.ident)
     }
 }
 
-/// Letters as they are, other bytes escaped.
+/// Printable bytes unchanged, others escaped.
 fn text(ident: &[u8; 4]) -> String {
     ident.escape_ascii().to_string()
 }
 
-/// The chunks of a payload; `None` when it does not begin as its shape says.
+/// The children of a payload; `None` if the payload does not match the layout.
 fn node(payload: &[u8], shape: &Shape, base: u64, depth: usize) -> Option<Body> {
     let mut cursor = Cursor::new(FORMAT, payload);
     let head = cursor.take(shape.head, "head").ok()?.to_vec();
@@ -194,7 +194,7 @@ fn node(payload: &[u8], shape: &Shape, base: u64, depth: usize) -> Option<Body> 
         children.push(Chunk::read(&mut cursor, base, depth + 1).ok()?);
         fields = cursor.take(shape.fields, "fields").ok()?.to_vec();
     }
-    // A chunk that runs past its parent is no chunk: from there on it is bytes.
+    // A child that runs past its parent is not a chunk: the rest is kept as bytes.
     let mut whole = cursor.offset() as usize;
     while !cursor.is_empty() {
         let Ok(child) = Chunk::read(&mut cursor, base, depth + 1) else {
@@ -211,10 +211,10 @@ fn node(payload: &[u8], shape: &Shape, base: u64, depth: usize) -> Option<Body> 
     })
 }
 
-/// The only chunk of a file, and what is behind it.
+/// The root chunk of a file, and the bytes after it.
 ///
 /// # Errors
-/// When the file does not begin with an `MBS1` chunk that lies in it.
+/// If the file does not begin with an `MBS1` chunk that fits in it.
 pub fn root(bytes: &[u8]) -> Result<(Chunk, Vec<u8>)> {
     if !bytes.starts_with(b"MBS1") {
         return Err(Error::invalid(FORMAT, "does not begin with MBS1", 0));

@@ -1,9 +1,9 @@
-//! Where symbols lie: alignment, stride and size by type and storage class (docs/spec/mbs.md, section 4; how
-//! vendor files fill the fields: docs/spec/mbs.md, section 3). Everything is in floats.
+//! Memory layout of symbols: alignment, stride and size by type and storage class (docs/spec/mbs.md, section 4; how
+//! vendor files fill the fields: docs/spec/mbs.md, section 3). The unit is the float.
 
 use super::program::{NO_PARENT, Symbol, SymbolType};
 
-/// A kind of storage with rules of its own.
+/// A storage class; each has its own layout rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StorageClass {
     /// Outputs of vertices, inputs of fragments.
@@ -41,7 +41,7 @@ pub struct Declaration {
 }
 
 impl Type {
-    /// A type by its name in GLSL, such as `vec3` or `mat4`; structures have none.
+    /// Looks up a type by its GLSL name, such as `vec3` or `mat4`; `None` for structures.
     pub fn by_name(name: &str) -> Option<Self> {
         let split = name
             .find(|c: char| c.is_ascii_digit())
@@ -68,11 +68,12 @@ impl Type {
         })
     }
 
-    /// Largest power of two that offsets are a multiple of.
+    /// Alignment of offsets, a power of two.
     pub fn alignment(&self, class: StorageClass) -> u16 {
         match (class, self) {
             (StorageClass::Attribute, _) => 4,
-            // Arrays and columns of the vertex processor's uniforms are indexed by vec4s; smaller vectors need only fit.
+            // The vertex processor indexes arrays and columns of uniforms by vec4; smaller vectors only have to fit in
+            // one.
             (StorageClass::GpUniform, Self::Matrix(_) | Self::Struct(_)) => 4,
             (StorageClass::GpUniform, Self::Vector(_, count)) => {
                 if *count == 4 {
@@ -91,7 +92,7 @@ impl Type {
         }
     }
 
-    /// From one element of an array to the next; also what a single one takes, but for small vectors of the vertex
+    /// Distance between array elements. A single value takes the same space, except small vectors in the vertex
     /// processor's uniforms.
     pub fn stride(&self, class: StorageClass) -> u16 {
         match (class, self) {
@@ -129,7 +130,7 @@ impl Type {
         }
     }
 
-    /// The size field: of matrices a column's, of everything else the stride.
+    /// The size field: a column's size for matrices, the stride for everything else.
     fn size(&self, class: StorageClass) -> u16 {
         match self {
             Self::Matrix(count) => self.stride(class) / count,
@@ -138,7 +139,7 @@ impl Type {
     }
 }
 
-/// Space that is being filled. Offsets are 16 bits in files; space past that counts on without wrapping.
+/// An allocator of offsets. Offsets are 16 bits in files; the running total does not wrap.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     next: u32,
@@ -150,7 +151,7 @@ impl Place {
         let (ty, entries) = (&declaration.ty, declaration.entries);
         let array = entries > 0;
         let alone = match (class, ty) {
-            // A float, vec2 or vec3 of its own takes what it has, if that does not cross into the next vec4.
+            // A single float, vec2 or vec3 takes its own size if it does not cross into the next vec4.
             (StorageClass::GpUniform, Type::Vector(_, count)) if !array => Some(u32::from(*count)),
             _ => None,
         };
@@ -171,7 +172,7 @@ impl Place {
     }
 }
 
-/// The symbols of declarations, structures followed by their members, and the space they take, in floats.
+/// The symbols of declarations, structures followed by their members, and the total space in floats.
 pub fn layout(declarations: &[Declaration], class: StorageClass) -> (Vec<Symbol>, u32) {
     let mut symbols = Vec::new();
     let mut place = Place::default();
@@ -326,7 +327,7 @@ mod tests {
         let after = declare("float");
         let (symbols, _) = layout(&[after[0].clone(), structure(2), after[0].clone()], Varying);
         let places: Vec<(u16, u16)> = symbols.iter().map(|symbol| (symbol.offset, symbol.parent)).collect();
-        // float at 0; the structure at 2, of 6 floats each: 0, 2, 4 inside; then 14.
+        // A float at 0; the structure at 2, of 6 floats per element with members at 0, 2 and 4; the next symbol at 14.
         assert_eq!(
             places,
             [(0, NO_PARENT), (2, NO_PARENT), (0, 1), (2, 1), (4, 1), (14, NO_PARENT)]

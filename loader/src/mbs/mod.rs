@@ -1,8 +1,8 @@
 //! MBS: compiled programs of a Mali-200 or Mali-400, with their symbol tables.
 //!
-//! The container as it is described publicly, and what vendor-compiled files really hold (docs/spec/mbs.md): files
-//! hold one stage as a rule, attributes have shorter records than described, and chunks that are described nowhere
-//! (`VIDX`, `VINI`). A [`Mbs`] keeps every byte; a [`Program`] is what is in it as values, and goes back into chunks.
+//! The container follows the public description where vendor files do (docs/spec/mbs.md). Vendor files usually hold one
+//! stage, have shorter attribute records than described, and contain undocumented chunks (`VIDX`, `VINI`). A [`Mbs`]
+//! keeps every byte; a [`Program`] is its decoded form and converts back into chunks.
 
 pub mod chunk;
 pub mod layout;
@@ -23,39 +23,39 @@ pub use chunk::FORMAT;
 /// The first four bytes of a file.
 pub const MAGIC: [u8; 4] = *b"MBS1";
 
-/// Reads a file: [`Mbs::read`].
+/// Reads a file; the same as [`Mbs::read`].
 ///
 /// # Errors
-/// As that.
+/// See [`Mbs::read`].
 pub fn read(bytes: &[u8]) -> Result<Mbs> {
     Mbs::read(bytes)
 }
 
-/// The bytes of a file: [`Mbs::write`].
+/// Writes a file; the same as [`Mbs::write`].
 pub fn write(mbs: &Mbs) -> Vec<u8> {
     mbs.write()
 }
 
-/// A file, as its chunks.
+/// A file as a tree of chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mbs {
     /// The `MBS1` chunk.
     pub root: Chunk,
-    /// Bytes behind it.
+    /// Bytes after it.
     pub tail: Vec<u8>,
 }
 
 impl Mbs {
-    /// Reads a file. Chunks that are not known, and bytes that are no chunks, are kept.
+    /// Reads a file. Unknown chunks, and bytes that do not form chunks, are kept.
     ///
     /// # Errors
-    /// When the file does not begin with an `MBS1` chunk that lies in it.
+    /// If the file does not begin with an `MBS1` chunk that fits in it.
     pub fn read(bytes: &[u8]) -> Result<Self> {
         let (root, tail) = chunk::root(bytes)?;
         Ok(Self { root, tail })
     }
 
-    /// The file's bytes: those that were read.
+    /// Writes the file. A file that was read and not changed comes back byte for byte.
     pub fn write(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(8 + self.root.size() + self.tail.len());
         self.root.write(&mut bytes);
@@ -63,7 +63,7 @@ impl Mbs {
         bytes
     }
 
-    /// A file of programs.
+    /// A file with these programs.
     pub fn of(programs: &[Program]) -> Self {
         Self {
             root: Chunk::node(b"MBS1", &[], programs.iter().map(Program::to_chunk).collect()),
@@ -71,10 +71,10 @@ impl Mbs {
         }
     }
 
-    /// The programs, in the file's order.
+    /// The programs, in file order.
     ///
     /// # Errors
-    /// When a program's chunks are too short for what they must hold.
+    /// If a program's chunk is too short for its fields.
     pub fn programs(&self) -> Result<Vec<Program>> {
         let chunks = self.root.children().iter();
         chunks
@@ -86,7 +86,7 @@ impl Mbs {
     /// The first program of a stage.
     ///
     /// # Errors
-    /// As [`Mbs::programs`].
+    /// See [`Mbs::programs`].
     pub fn program(&self, stage: Stage) -> Result<Option<Program>> {
         let chunk = self
             .root

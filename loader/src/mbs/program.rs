@@ -13,7 +13,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// The stage a chunk is a program of.
+    /// The stage of a program chunk; `None` for other chunks.
     pub fn of(chunk: &Chunk) -> Option<Self> {
         match &chunk.ident {
             b"CVER" => Some(Self::Vertex),
@@ -59,7 +59,7 @@ open_enum! {
     }
 }
 
-/// Offset of a symbol that was declared and is not used.
+/// Offset of a symbol that is declared but not used.
 pub const UNUSED: u16 = 0xffff;
 
 /// Parent of a symbol outside every structure.
@@ -74,27 +74,27 @@ pub struct Symbol {
     pub unknown: u8,
     /// Base type.
     pub kind: SymbolType,
-    /// Components of the base type; of matrices columns, of structures members, of samplers dimensions.
+    /// Components of the base type: columns for matrices, members for structures, dimensions for samplers.
     pub components: u16,
-    /// Size of the symbol, or of each element of an array; of matrices of a column.
+    /// Size of the symbol or of one array element; of one column for matrices.
     pub size: u16,
     /// Elements of an array, 0 for none.
     pub entries: u16,
-    /// From one element to the next.
+    /// Distance between array elements.
     pub stride: u16,
-    /// 16, and 8 more for a varying that is a texture coordinate ("dst_stride" in older descriptions).
+    /// 16; plus 8 for a varying that is a texture coordinate ("dst_stride" in older descriptions).
     pub flags: u8,
     /// 1 low, 2 medium, 3 high.
     pub precision: u8,
-    /// Declared `invariant`; attributes have no such field.
+    /// Declared `invariant`; attributes lack this field.
     pub invariant: u32,
-    /// Where it lies in its table's space, or in its structure; [`UNUSED`] for nowhere.
+    /// Offset in its table's space or in its structure; [`UNUSED`] if it has none.
     pub offset: u16,
-    /// Number of the structure it is in, or [`NO_PARENT`]; the field before the offset of attributes.
+    /// Index of the enclosing structure, or [`NO_PARENT`]; for attributes, the field before the offset.
     pub parent: u16,
-    /// The three words newer compilers add to uniforms (`ITDR`, `IYUV`, `IGRD`), meaning unknown.
+    /// The three words that newer compilers add to uniforms (`ITDR`, `IYUV`, `IGRD`); meaning unknown.
     pub index: Option<[u32; 3]>,
-    /// Initial value, as bits.
+    /// Initial value, as raw bits.
     pub initial: Option<Vec<u32>>,
 }
 
@@ -104,12 +104,12 @@ impl Symbol {
         self.name.escape_ascii().to_string()
     }
 
-    /// Whether it lies anywhere.
+    /// Whether the symbol has an offset.
     pub fn is_used(&self) -> bool {
         self.offset != UNUSED
     }
 
-    /// Type as in GLSL, such as `vec3` or `mat4[2]`.
+    /// Type name in GLSL, such as `vec3` or `mat4[2]`.
     pub fn type_name(&self) -> String {
         let base = match (self.kind, self.components) {
             (SymbolType::FLOAT, 1) => "float".to_owned(),
@@ -224,7 +224,7 @@ impl Symbol {
 fn short(chunk: &Chunk) -> Error {
     Error::invalid(
         FORMAT,
-        format!("chunk {} is too short for what it holds", chunk.name()),
+        format!("chunk {} is too short for its fields", chunk.name()),
         chunk.offset,
     )
 }
@@ -236,17 +236,17 @@ pub struct Program {
     pub stage: Stage,
     /// The processor it is for.
     pub version: CoreVersion,
-    /// Fragments: size and start of the stack (`FSTA`).
+    /// Fragment programs: size and start of the stack (`FSTA`).
     pub stack: Option<[u32; 2]>,
-    /// Fragments: 1 when some are discarded (`FDIS`).
+    /// Fragment programs: 1 if the program uses `discard` (`FDIS`).
     pub discard: Option<u32>,
-    /// Fragments: reads and writes of colour, depth, stencil; two bytes unknown (`FBUU`).
+    /// Fragment programs: reads and writes of colour, depth and stencil; two bytes unknown (`FBUU`).
     pub buffers: Option<[u8; 8]>,
-    /// Vertices: unknown, instructions, number behind the last read of an attribute (`FINS`).
+    /// Vertex programs: unknown, instruction count, one past the last instruction that reads an attribute (`FINS`).
     pub instructions: Option<[u32; 3]>,
-    /// Floats that uniforms and constants take.
+    /// Floats taken by uniforms and constants.
     pub uniform_space: u32,
-    /// Uniforms, and the compiler's constants; `None` when there is no table.
+    /// Uniforms and the compiler's constants; `None` if the table is absent.
     pub uniforms: Option<Vec<Symbol>>,
     /// Attributes of vertices.
     pub attributes: Option<Vec<Symbol>>,
@@ -257,7 +257,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program with nothing but code.
+    /// A program with code and no tables.
     pub fn new(stage: Stage, code: Vec<u32>) -> Self {
         let vertex = stage == Stage::Vertex;
         let fragment = !vertex;
@@ -280,10 +280,10 @@ impl Program {
         }
     }
 
-    /// Takes a `CVER` or `CFRA` chunk apart; chunks it does not know are left out.
+    /// Decodes a `CVER` or `CFRA` chunk; unknown chunks are ignored.
     ///
     /// # Errors
-    /// When a chunk is too short for what it must hold.
+    /// If a chunk is too short for its fields.
     pub fn from_chunk(chunk: &Chunk) -> Result<Self> {
         let stage = Stage::of(chunk).ok_or_else(|| short(chunk))?;
         let version = chunk.word(0).ok_or_else(|| short(chunk))?;
@@ -323,7 +323,7 @@ impl Program {
         })
     }
 
-    /// The program as a chunk, in the order vendor files have.
+    /// Encodes the program as a chunk, in the order of vendor files.
     pub fn to_chunk(&self) -> Chunk {
         let mut children = Vec::new();
         let mut words = |ident: &[u8; 4], words: Option<&[u32]>| {
@@ -352,7 +352,7 @@ impl Program {
         Chunk::node(ident, &[self.version.0], children)
     }
 
-    /// The tables by name.
+    /// The tables with their names.
     pub fn tables(&self) -> [(&'static str, &[Symbol]); 3] {
         let of = |table: &'static str, symbols| (table, Option::as_deref(symbols).unwrap_or_default());
         [

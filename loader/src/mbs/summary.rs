@@ -1,4 +1,4 @@
-//! What the programs of a file say of themselves.
+//! The summary of a file that `info` prints.
 
 use super::{FORMAT, Mbs, Program, Stage, Symbol};
 use crate::Result;
@@ -26,11 +26,11 @@ pub struct ProgramSummary {
     pub words: usize,
     /// Size and start of the stack.
     pub stack: Option<[u32; 2]>,
-    /// Whether it discards.
+    /// Whether the program uses `discard`.
     pub discard: Option<u32>,
     /// Which of colour, depth and stencil are read and written.
     pub buffers: Option<[u8; 8]>,
-    /// What the file says of its instructions.
+    /// The instruction counts that the file declares.
     pub declared_instructions: Option<[u32; 3]>,
     /// Floats of uniforms.
     pub uniform_space: u32,
@@ -57,32 +57,32 @@ pub struct SymbolSummary {
     pub size: u16,
     /// Elements of an array.
     pub entries: u16,
-    /// From one element to the next.
+    /// Distance between array elements.
     pub stride: u16,
-    /// Flags as they stand in the file.
+    /// Flags as stored.
     pub flags: u8,
     /// 1 low, 2 medium, 3 high.
     pub precision: u8,
     /// Declared `invariant`.
     pub invariant: u32,
-    /// Where it lies.
+    /// Offset.
     pub offset: u16,
-    /// Whether it lies anywhere.
+    /// Whether the symbol has an offset.
     pub used: bool,
-    /// The structure it is in.
+    /// Index of the enclosing structure.
     pub parent: u16,
-    /// A byte whose meaning is unknown.
+    /// A byte of unknown meaning.
     pub unknown: u8,
-    /// Words whose meaning is unknown.
+    /// Words of unknown meaning.
     pub index: Option<[u32; 3]>,
     /// Initial value.
     pub initial: Option<Vec<f32>>,
 }
 
-/// Sums up a file.
+/// Summarises a file.
 ///
 /// # Errors
-/// As [`Mbs::programs`].
+/// See [`Mbs::programs`].
 pub fn summary(mbs: &Mbs) -> Result<Summary> {
     Ok(Summary {
         format: FORMAT,

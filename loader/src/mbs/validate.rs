@@ -6,7 +6,7 @@ use super::layout::StorageClass;
 use super::program::{CoreVersion, NO_PARENT, Program, Stage, Symbol, SymbolType};
 use crate::{Report, Severity};
 
-/// Every rule: name and what it says.
+/// Every rule: its name and meaning.
 pub const RULES: &[(&str, &str)] = &[
     ("file", "the MBS1 chunk is the whole file"),
     ("chunk-size", "a chunk's size is a multiple of four"),
@@ -15,9 +15,9 @@ pub const RULES: &[(&str, &str)] = &[
     ("program", "there is a program, and one of a stage at most"),
     ("chunk-missing", "a program has the chunks of its stage, once each"),
     ("core-version", "a program is for a processor of its stage"),
-    ("code-size", "the code is as long as it says, and not empty"),
+    ("code-size", "the code has the declared length and is not empty"),
     ("prefetch", "the last attribute is read inside the program"),
-    ("count", "a table has as many symbols as it says"),
+    ("count", "a table has the declared number of symbols"),
     ("name", "a name ends with a zero byte, and is padded with zeros"),
     ("symbol", "a symbol has all of its fields"),
     ("type", "the type is known, with components it can have"),
@@ -26,11 +26,11 @@ pub const RULES: &[(&str, &str)] = &[
         "stride",
         "the stride is that of the type, or a multiple of its alignment with room for an element",
     ),
-    ("space", "a uniform lies in the space of its table"),
+    ("space", "a uniform fits in the space of its table"),
     ("parent", "a parent is a structure of the same table"),
     (
         "initial",
-        "there are as many initial values as said, and as the symbol has components",
+        "the number of initial values is the declared one and the symbol's number of components",
     ),
 ];
 
@@ -91,12 +91,12 @@ fn chunks(chunk: &Chunk, path: &str, report: &mut Report) {
         );
     }
     if !KNOWN.contains(&&chunk.ident) {
-        report.push(Severity::Warning, "chunk-known", &path, "unknown, kept as it is", at);
+        report.push(Severity::Warning, "chunk-known", &path, "unknown, kept unchanged", at);
     }
     if let Body::Node { tail, .. } = &chunk.body
         && !tail.is_empty()
     {
-        let message = format!("the last {} bytes are no chunk that lies in here", tail.len());
+        let message = format!("the last {} bytes do not form a chunk within this one", tail.len());
         report.push(Severity::Error, "chunk-end", &path, message, at);
     }
     if chunk.ident == *b"STRI" {
@@ -204,7 +204,7 @@ fn table(chunk: &Chunk, ident: &[u8; 4], class: StorageClass, program: &Program,
     let symbols: Vec<&Chunk> = chunk.children().iter().filter(|child| child.ident == *ident).collect();
     if chunk.word(0) != Some(symbols.len() as u32) {
         let message = format!(
-            "{} symbols, the table says {}",
+            "{} symbols, the table declares {}",
             symbols.len(),
             chunk.word(0).unwrap_or(0)
         );
@@ -226,7 +226,7 @@ fn table(chunk: &Chunk, ident: &[u8; 4], class: StorageClass, program: &Program,
     }
 }
 
-/// Alignment and stride of a symbol's type; `None` for structures, whose members say it.
+/// Alignment and stride of a symbol's type; `None` for structures, which take them from their members.
 fn type_rules(symbol: &Symbol, class: StorageClass) -> Option<(u16, u16)> {
     use super::layout::Type;
     let ty = match symbol.kind {
@@ -263,7 +263,7 @@ fn symbol(
         if parent.is_none_or(|parent| parent.kind != SymbolType::STRUCT) {
             say(
                 "parent",
-                format!("symbol {} is no structure of this table", symbol.parent),
+                format!("symbol {} is not a structure of this table", symbol.parent),
             );
         }
     }
@@ -275,20 +275,20 @@ fn symbol(
             say(
                 "alignment",
                 format!(
-                    "offset {} of a {}, whose alignment is {alignment}",
+                    "offset {} of a {}, which has alignment {alignment}",
                     symbol.offset,
                     symbol.type_name()
                 ),
             );
         }
-        // Vertex uniforms that are no arrays may stand close; everything else has its type's stride.
+        // Vertex uniforms that are not arrays may be packed; everything else has its type's stride.
         let fits = symbol.stride >= stride && symbol.stride.is_multiple_of(alignment)
             || class == StorageClass::GpUniform && symbol.entries == 0;
         if !fits {
             say(
                 "stride",
                 format!(
-                    "stride {} of a {}, whose elements are {stride} apart",
+                    "stride {} of a {}, which has stride {stride}",
                     symbol.stride,
                     symbol.type_name()
                 ),
@@ -319,7 +319,11 @@ fn initial(chunk: &Chunk, symbol: &Symbol, say: &mut impl FnMut(&'static str, St
     if leaf.word(0) != Some(values.len() as u32) || leaf.size() != 4 + 4 * values.len() {
         say(
             "initial",
-            format!("{} values, the chunk says {}", values.len(), leaf.word(0).unwrap_or(0)),
+            format!(
+                "{} values, the chunk declares {}",
+                values.len(),
+                leaf.word(0).unwrap_or(0)
+            ),
         );
     } else if values.len() as u32 != wanted * columns {
         say("initial", format!("{} values for {}", values.len(), symbol.type_name()));

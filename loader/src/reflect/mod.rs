@@ -1,8 +1,8 @@
-//! What an engine needs to know of a shader, in plain types under Vulkan's own names.
+//! The interface of a shader in plain types with Vulkan's names.
 //!
-//! [`reflect`] derives it from a VBC file's reflection; [`Reflection::disagreements`] lists everything in which the
-//! SPIR-V is not as the reflection says (the validator's findings about the code). The JSON form has a published
-//! schema, [`SCHEMA`]; [`rust::structs`] prints vertex and uniform as Rust structs.
+//! [`reflect`] derives it from a VBC file's reflection. [`Reflection::disagreements`] lists the differences between
+//! reflection and SPIR-V (the validator's findings about the code). The JSON form has a published schema, [`SCHEMA`];
+//! [`rust::structs`] prints vertex and uniform as Rust structs.
 
 pub mod rust;
 
@@ -13,18 +13,18 @@ use serde::Serialize;
 /// JSON schema (2020-12) of [`Reflection`] as serde writes it.
 pub const SCHEMA: &str = include_str!("schema.json");
 
-/// Everything an engine needs to make layouts and fill buffers.
+/// Everything that is needed to create layouts and fill buffers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reflection {
-    /// Stages the file has.
+    /// The stages in the file.
     pub stages: Vec<&'static str>,
     /// Descriptor set layouts for the full tables, by set; sets between used ones are empty.
     pub set_layouts: Vec<SetLayout>,
-    /// Push-constant ranges: the slots' table indices.
+    /// Push-constant ranges: they hold the slots' table indices.
     pub push_constant_ranges: Vec<PushConstantRange>,
     /// Vertex attributes, interleaved in one buffer.
     pub vertex: VertexLayout,
-    /// Fragment outputs by file order, which is the engine's attachment order.
+    /// Fragment outputs in file order, which is the engine's attachment order.
     pub outputs: Vec<Output>,
     /// The uniform block: set 1, binding 0.
     pub uniform: Option<UniformLayout>,
@@ -34,7 +34,7 @@ pub struct Reflection {
     pub subpass_inputs: Vec<SubpassInput>,
     /// Device features that the shader needs, by Vulkan's names.
     pub features: Vec<&'static str>,
-    /// Where code and reflection are not the same; empty for a good file.
+    /// Differences between code and reflection; empty for a valid file.
     pub disagreements: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ pub struct PushConstantRange {
     pub size: u32,
 }
 
-/// Attributes interleaved in declaration order, four-byte aligned.
+/// Attributes interleaved in declaration order, aligned to four bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct VertexLayout {
     /// Bytes of one vertex.
@@ -89,7 +89,7 @@ pub struct VertexAttribute {
     pub format: &'static str,
     /// Bytes from the start of the vertex.
     pub offset: u32,
-    /// Location of the declared input that it is part of.
+    /// Location of the declared input that it belongs to.
     pub input: u32,
 }
 
@@ -98,7 +98,7 @@ pub struct VertexAttribute {
 pub struct Output {
     /// Location.
     pub location: u32,
-    /// `VK_FORMAT_...` with 32-bit components; attachments of the same numeric class do.
+    /// `VK_FORMAT_...` with 32-bit components; any attachment of the same numeric class is compatible.
     pub format: &'static str,
 }
 
@@ -107,7 +107,7 @@ pub struct Output {
 pub struct UniformLayout {
     /// Bytes.
     pub size: u32,
-    /// `VK_SHADER_STAGE_..._BIT`s of the stages that name it.
+    /// `VK_SHADER_STAGE_..._BIT`s of the stages that use it.
     pub stage_flags: Vec<&'static str>,
     /// Members by offset, in scalar layout.
     pub members: Vec<UniformMember>,
@@ -148,11 +148,11 @@ pub struct Slot {
     pub table: u32,
     /// Whether the shader may write it.
     pub writable: bool,
-    /// `VK_SHADER_STAGE_..._BIT`s of the stages that name it.
+    /// `VK_SHADER_STAGE_..._BIT`s of the stages that use it.
     pub stage_flags: Vec<&'static str>,
     /// `VK_IMAGE_VIEW_TYPE_...` of images.
     pub view_type: Option<&'static str>,
-    /// `VK_FORMAT_...` of storage images and texel buffers; of sampled ones the class of format they take.
+    /// `VK_FORMAT_...` of storage images and texel buffers; for sampled images, a format of the class they accept.
     pub format: Option<&'static str>,
     /// Bytes of one element of a buffer.
     pub element_size: Option<u32>,
@@ -163,11 +163,11 @@ pub struct Slot {
 pub struct SubpassInput {
     /// Attachment index and binding in set 2.
     pub index: u32,
-    /// `VK_FORMAT_...` with 32-bit components; attachments of the same numeric class do.
+    /// `VK_FORMAT_...` with 32-bit components; any attachment of the same numeric class is compatible.
     pub format: &'static str,
 }
 
-/// Derives what an engine needs.
+/// Derives the reflection of a file.
 pub fn reflect(file: &Vbc<'_>) -> Reflection {
     let needs = vbc::requirements(file);
     Reflection {
@@ -184,7 +184,7 @@ pub fn reflect(file: &Vbc<'_>) -> Reflection {
     }
 }
 
-/// Vulkan's stage flags of a mask.
+/// Vulkan's stage flags of a stage mask.
 fn flags(stages: Stages) -> Vec<&'static str> {
     let name = |stage| match stage {
         Stage::Vert => "VK_SHADER_STAGE_VERTEX_BIT",
@@ -212,7 +212,7 @@ fn descriptor_type(kind: vbc::DescriptorKind) -> &'static str {
 
 fn set_layouts(file: &Vbc<'_>, needs: &vbc::Requirements) -> Vec<SetLayout> {
     let count = needs.descriptors.iter().map(|need| need.set + 1).max().unwrap_or(0);
-    // The code's tables may be named by no stage of the reflection; a layout must still name a stage.
+    // A table may be used by no stage in the reflection, but a layout must name at least one stage.
     let stages = |mask: Stages| flags(if mask == Stages::NONE { file.stages() } else { mask });
     let of_set = |set| {
         let of_set = needs.descriptors.iter().filter(|need| need.set == set);
@@ -241,7 +241,7 @@ fn push_constants(file: &Vbc<'_>, size: u32) -> Vec<PushConstantRange> {
     if size == 0 { Vec::new() } else { vec![range] }
 }
 
-/// Vulkan's format of a vector of 32-bit components; `VK_FORMAT_UNDEFINED` for what is no such vector.
+/// Vulkan's format of a vector of 32-bit components; `VK_FORMAT_UNDEFINED` for anything else.
 fn vector_format(base: BaseType, rows: u8) -> &'static str {
     const FORMATS: [(BaseType, [&str; 4]); 3] = [
         (
@@ -287,8 +287,8 @@ fn texel_base(texel: TexelType) -> BaseType {
     }
 }
 
-/// Where each vertex input lies when all are interleaved in one buffer: what the struct of [`rust::structs`] is, and a
-/// pipeline's vertex bindings can be.
+/// Vertex inputs interleaved in one buffer: the layout of the struct of [`rust::structs`], usable as a pipeline's
+/// vertex bindings.
 pub fn vertex_layout(file: &Vbc<'_>) -> VertexLayout {
     let mut layout = VertexLayout::default();
     for input in file.inputs() {

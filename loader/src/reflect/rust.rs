@@ -3,7 +3,7 @@
 use super::{Reflection, UniformMember};
 use std::fmt::Write;
 
-/// Words that Rust keeps for itself.
+/// Reserved words of Rust.
 const KEYWORDS: &[&str] = &[
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
     "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move",
@@ -11,13 +11,13 @@ const KEYWORDS: &[&str] = &[
     "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
-/// Words that cannot be escaped as raw identifiers.
+/// Reserved words that cannot be raw identifiers.
 const PATH_WORDS: &[&str] = &["self", "Self", "super", "crate", "_"];
 
-/// Prints `#[repr(C)]` structs `Vertex` and `Uniform`, each where the shader has it.
+/// Prints `#[repr(C)]` structs `Vertex` and `Uniform` that match the shader's layout.
 ///
 /// All components are 32 bits wide, so `repr(C)` is scalar layout; gaps become padding fields. Booleans are `u32`.
-/// Vertex fields are called by location, `input_3`, because a file does not hold their names.
+/// Vertex fields are named by location, `input_3`, because a file does not contain their names.
 pub fn structs(reflection: &Reflection) -> String {
     let mut text = String::new();
     if reflection.vertex.stride != 0 {
@@ -72,7 +72,7 @@ fn vertex(text: &mut String, reflection: &Reflection) {
     print(text, "Vertex", &doc, layout.stride, &fields);
 }
 
-/// A member's type; bool is a whole word in memory.
+/// A member's type; a bool takes 32 bits in memory.
 fn ty(member: &UniformMember) -> String {
     let component = match member.ty.as_str() {
         "float" => "f32",
@@ -91,7 +91,7 @@ fn array(ty: &str, count: u32) -> String {
     }
 }
 
-/// A name as Rust takes it; bytes that no identifier has become underscores.
+/// A valid Rust identifier: other bytes become underscores.
 fn field_name(name: &str) -> String {
     let clean: String = name
         .chars()

@@ -1,10 +1,10 @@
-//! Building a tree by hand, for samples and tools: there is no text front end.
+//! Builds a tree in code, for samples and tools: there is no text front end.
 
 use super::enums::*;
 use super::tree::*;
 use std::collections::HashMap;
 
-/// Adds nodes to a program's tree bottom-up; [`Builder::finish`] gives the tree.
+/// Adds nodes to a program's tree bottom-up; [`Builder::finish`] returns the tree.
 ///
 /// ```
 /// use skrymir_loader::sksl::*;
@@ -23,7 +23,7 @@ pub struct Builder {
     tree: Tree,
     owned: Vec<Ref>,
     top: Vec<Handle<Element>>,
-    /// Structs and arrays by the names they are asked for by.
+    /// Structs and arrays by name.
     types: HashMap<String, Ref>,
 }
 
@@ -65,7 +65,7 @@ impl Builder {
         }
     }
 
-    /// A type by name: a builtin one, a struct declared before, or either with a length behind it, as in `float[3]`.
+    /// A type by name: a built-in one, a declared struct, or either with an array length, as in `float[3]`.
     fn ty(&mut self, name: &str) -> Ref {
         if let Some(known) = self.types.get(name) {
             return *known;
@@ -95,7 +95,7 @@ impl Builder {
         all.collect()
     }
 
-    /// A struct, by which types are called from now on: pairs of a type and a name.
+    /// Declares a struct with (type, name) pairs as fields; types refer to it by name from then on.
     pub fn structure(&mut self, name: &str, fields: &[(&str, &str)]) -> Ref {
         let (fields, text) = (self.fields(fields), self.tree.strings.intern(name));
         let symbol = Symbol::Struct {
@@ -108,7 +108,7 @@ impl Builder {
         ty
     }
 
-    /// An interface block, or an array of `array` of them where that is not 0.
+    /// An interface block, or an array of `array` blocks if that is not 0.
     pub fn interface_block(&mut self, name: &str, fields: &[StructField], modifiers: Modifiers, array: u8) -> Ref {
         let type_name = self.tree.strings.intern(name);
         let symbol = Symbol::Struct {
@@ -134,19 +134,19 @@ impl Builder {
         variable
     }
 
-    /// A field of a struct or block; `offset` is its place in bytes, -1 for none.
+    /// A field of a struct or block; `offset` is its byte offset, -1 for none.
     pub fn struct_field(&mut self, ty: &str, name: &str, offset: i16) -> StructField {
         let mut field = self.fields(&[(ty, name)])[0];
         field.modifiers.layout.offset = offset;
         field
     }
 
-    /// A builtin type, variable or function by name.
+    /// A built-in type, variable or function by name.
     pub fn builtin(&mut self, name: &str) -> Ref {
         Ref::builtin(self.tree.strings.intern(name))
     }
 
-    /// A variable; [`Builder::local`] and [`Builder::global`] declare theirs too.
+    /// A variable; [`Builder::local`] and [`Builder::global`] also declare it.
     pub fn variable(&mut self, ty: &str, name: &str, modifiers: Modifiers, storage: Storage) -> Ref {
         let (ty, name) = (self.ty(ty), self.tree.strings.intern(name));
         Ref::symbol(self.tree.symbols.add(
@@ -160,7 +160,7 @@ impl Builder {
         ))
     }
 
-    /// A parameter; `builtin` is its layout's number (10009 for main's coordinates), -1 for none.
+    /// A parameter; `builtin` is the number in its layout (10009 for main's coordinates), -1 for none.
     pub fn parameter(&mut self, ty: &str, name: &str, builtin: i16) -> Ref {
         let modifiers = Modifiers {
             layout: Layout {
@@ -174,7 +174,7 @@ impl Builder {
         parameter
     }
 
-    /// Gives a variable other modifier flags.
+    /// Replaces a variable's modifier flags.
     pub fn change(&mut self, variable: Ref, flags: u32) {
         if let Target::Symbol(handle) = variable.target()
             && let Symbol::Variable { modifiers, .. } = &mut self.tree.symbols[handle]
@@ -183,7 +183,7 @@ impl Builder {
         }
     }
 
-    /// A uniform with its declaration.
+    /// A uniform and its declaration.
     pub fn uniform(&mut self, ty: &str, name: &str) -> Ref {
         let modifiers = Modifiers {
             flags: modifier::UNIFORM,
@@ -207,7 +207,7 @@ impl Builder {
         function
     }
 
-    /// The definition of a function; the variables its statements declare are its scope's.
+    /// Defines a function; its scope owns the variables that its statements declare.
     pub fn define(&mut self, declaration: Ref, body: &[Handle<Statement>]) -> &mut Self {
         let body = self.block(body);
         self.top
@@ -215,7 +215,7 @@ impl Builder {
         self
     }
 
-    /// A block in braces with a scope for the variables its statements declare.
+    /// A block in braces, with a scope for the variables that its statements declare.
     pub fn block(&mut self, body: &[Handle<Statement>]) -> Handle<Statement> {
         let declared = body
             .iter()
@@ -233,13 +233,13 @@ impl Builder {
         })
     }
 
-    /// The symbol table of a block or loop, for these variables.
+    /// The symbol table of a block or loop with these variables.
     pub fn scope(&mut self, variables: &[Ref]) -> Handle<SymbolTable> {
         let table = self.table(variables);
         self.tree.tables.add(table, 0)
     }
 
-    /// A local variable, and the statement that declares it; the block it is in gives it a scope.
+    /// A local variable and the statement that declares it; the enclosing block's scope owns it.
     pub fn local(&mut self, ty: &str, name: &str, value: Option<Handle<Expression>>) -> (Ref, Handle<Statement>) {
         let variable = self.variable(ty, name, Modifiers::default(), Storage::LOCAL);
         let base_type = self.ty(ty);
@@ -278,7 +278,7 @@ impl Builder {
         self.tree.expressions.add(expression, 0)
     }
 
-    /// A float literal of a builtin type.
+    /// A float literal of a built-in type.
     pub fn float(&mut self, ty: &str, value: f32) -> Handle<Expression> {
         let ty = self.builtin(ty);
         self.expression(Expression::Float {
@@ -287,7 +287,7 @@ impl Builder {
         })
     }
 
-    /// An int literal of a builtin type.
+    /// An int literal of a built-in type.
     pub fn int(&mut self, ty: &str, value: i32) -> Handle<Expression> {
         let ty = self.builtin(ty);
         self.expression(Expression::Int { ty, bits: value as u32 })
@@ -327,7 +327,7 @@ impl Builder {
         self.expression(Expression::Binary { left, op, right })
     }
 
-    /// A call of a builtin function.
+    /// A call of a built-in function.
     pub fn call(&mut self, ty: &str, function: &str, arguments: &[Handle<Expression>]) -> Handle<Expression> {
         let (ty, function) = (self.ty(ty), self.builtin(function));
         let arguments = self.tree.make_list(arguments);
@@ -338,7 +338,7 @@ impl Builder {
         })
     }
 
-    /// A call of a function of the program's own.
+    /// A call of a function in this program.
     pub fn call_own(&mut self, ty: &str, function: Ref, arguments: &[Handle<Expression>]) -> Handle<Expression> {
         let (ty, arguments) = (self.ty(ty), self.tree.make_list(arguments));
         self.expression(Expression::Call {
@@ -348,7 +348,7 @@ impl Builder {
         })
     }
 
-    /// `target = value;`, where the target is a variable.
+    /// `target = value;` for a variable.
     pub fn assign(&mut self, target: Ref, value: Handle<Expression>) -> Handle<Statement> {
         let target = self.expression(Expression::Variable {
             variable: target,
@@ -358,7 +358,7 @@ impl Builder {
         self.statement(Statement::Expression(assignment))
     }
 
-    /// The program, its symbol table sorted by name: a parameter is owned but has no entry.
+    /// Returns the program with its symbol table sorted by name; parameters are owned but have no entry.
     pub fn finish(&mut self) -> Tree {
         let owned = std::mem::take(&mut self.owned);
         self.tree.tables[self.tree.table] = self.table(&owned);

@@ -1,19 +1,19 @@
-//! What a program may name without holding it: types, variables and functions of Skia's modules.
+//! Names that a program may use without defining them: types, variables and functions of Skia's modules.
 //!
-//! Source: docs/spec/sksl.md, section 6, and the names the modules of version 11 define.
+//! Source: docs/spec/sksl.md, section 6, and the names that the modules of version 11 define.
 
 use super::enums::ProgramKind;
 
-/// A builtin variable.
+/// A built-in variable.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltinVariable {
     /// Its name.
     pub name: &'static str,
-    /// Name of its type; empty where it is an interface block.
+    /// Name of its type; empty for an interface block.
     pub ty: &'static str,
     /// Whether a program may write it.
     pub writable: bool,
-    /// Program kinds that see it, a bit each.
+    /// Program kinds that can use it, one bit each.
     kinds: u16,
 }
 
@@ -30,7 +30,7 @@ const fn row(name: &'static str, ty: &'static str, writable: bool, kinds: u16) -
 const FRAGMENT: u16 = 1 << 0 | 1 << 2;
 /// Vertex and graphite vertex programs.
 const VERTEX: u16 = 1 << 1 | 1 << 3;
-/// Shaders that see the module of private runtime shaders.
+/// Shaders with access to the module of private runtime shaders.
 const PRIVATE: u16 = 1 << 7;
 
 const VARIABLES: [BuiltinVariable; 9] = [
@@ -45,18 +45,18 @@ const VARIABLES: [BuiltinVariable; 9] = [
     row("$LengthTerm", "", false, 0),
 ];
 
-/// Whether a program of this kind sees a builtin variable; code of a module (no kind) sees all.
+/// Whether a program of this kind can use a built-in variable; module code (no kind) can use all.
 pub fn sees_variable(kind: Option<ProgramKind>, name: &str) -> bool {
     let Some(row) = variable(name) else { return false };
     kind.is_none_or(|kind| u32::from(row.kinds) & 1u32.checked_shl(kind.0.into()).unwrap_or(0) != 0)
 }
 
-/// A builtin variable by name.
+/// A built-in variable by name.
 pub fn variable(name: &str) -> Option<&'static BuiltinVariable> {
     VARIABLES.iter().find(|row| row.name == name)
 }
 
-/// Name and type of a field of a builtin block.
+/// Name and type of a field of a built-in block.
 pub(super) fn block_field(block: &str, index: u8) -> Option<(&'static str, &'static str)> {
     const PER_VERTEX: [(&str, &str); 2] = [("sk_Position", "float4"), ("sk_PointSize", "float")];
     if block != "sk_PerVertex" {
@@ -65,10 +65,10 @@ pub(super) fn block_field(block: &str, index: u8) -> Option<(&'static str, &'sta
     PER_VERTEX.get(usize::from(index)).copied()
 }
 
-/// Functions of the modules: public; after the slash each number of parameters an overload has.
+/// Functions of the public module; the digits after the slash are the parameter counts of the overloads.
 const PUBLIC_ONLY: &str = "$eval/23 fromLinearSrgb/1 toLinearSrgb/1";
 
-/// Functions of the modules: gpu; after the slash each number of parameters an overload has.
+/// Functions of the gpu module; the digits after the slash are the parameter counts of the overloads.
 const GPU_ONLY: &str = "$blend_color_luminance/1 $blend_color_saturation/1 $blend_overlay_component/2 $blend_set_color_luminance/3 \
     $blend_set_color_saturation/2 $color_burn_component/2 $color_dodge_component/2 $guarded_divide/2 \
     $soft_light_component/2 bitCount/1 blend_clear/2 blend_color/2 blend_color_burn/2 blend_color_dodge/2 \
@@ -81,7 +81,7 @@ const GPU_ONLY: &str = "$blend_color_luminance/1 $blend_color_saturation/1 $blen
     packSnorm4x8/1 packUnorm4x8/1 proj/1 sample/23 subpassLoad/12 textureSize/1 unpackHalf2x16/1 unpackSnorm2x16/1 \
     unpackSnorm4x8/1 unpackUnorm4x8/1";
 
-/// Functions of the modules: public, gpu; after the slash each number of parameters an overload has.
+/// Functions of the public and gpu modules; the digits after the slash are the parameter counts of the overloads.
 const PUBLIC_AND_GPU: &str = "abs/1 acos/1 acosh/1 all/1 any/1 asin/1 asinh/1 atan/12 atanh/1 ceil/1 clamp/3 cos/1 cosh/1 cross/2 dFdx/1 \
     dFdy/1 degrees/1 determinant/1 distance/2 dot/2 equal/2 exp/1 exp2/1 faceforward/3 floatBitsToInt/1 \
     floatBitsToUint/1 floor/1 fract/1 fwidth/1 greaterThan/2 greaterThanEqual/2 intBitsToFloat/1 inverse/1 \
@@ -90,7 +90,7 @@ const PUBLIC_AND_GPU: &str = "abs/1 acos/1 acosh/1 all/1 any/1 asin/1 asinh/1 at
     refract/3 round/1 roundEven/1 saturate/1 sign/1 sin/1 sinh/1 smoothstep/3 sqrt/1 step/2 tan/1 tanh/1 \
     transpose/1 trunc/1 uintBitsToFloat/1 unpackUnorm2x16/1 unpremul/1";
 
-/// Functions of the modules: graphite; after the slash each number of parameters an overload has.
+/// Functions of the graphite module; the digits after the slash are the parameter counts of the overloads.
 const GRAPHITE_ONLY: &str = "$colorize_grad_4/3 $colorize_grad_8/3 $map_to_unit_x/2 $tile/5 $tile_grad/2 cosine_between_unit_vectors/2 \
     miter_extent/2 num_radial_segments_per_radian/1 robust_normalize_diff/2 sk_blend/3 sk_blend_shader/6 \
     sk_compute_coords/6 sk_conical_grad_4_shader/9 sk_conical_grad_8_shader/9 sk_error/0 sk_linear_grad_4_shader/9 \
@@ -103,7 +103,7 @@ const GRAPHITE_ONLY: &str = "$colorize_grad_4/3 $colorize_grad_8/3 $map_to_unit_
 /// Lists with the modules they are in: 1 public, 2 gpu, 4 graphite.
 const FUNCTIONS: [(&str, u8); 4] = [(PUBLIC_ONLY, 1), (GPU_ONLY, 2), (PUBLIC_AND_GPU, 3), (GRAPHITE_ONLY, 4)];
 
-/// Modules a program kind sees: graphite programs see the gpu module below theirs, runtime effects and meshes the public
+/// Modules of a program kind: graphite programs have the gpu module below theirs, runtime effects and meshes the public
 /// one.
 fn modules(kind: Option<ProgramKind>) -> u8 {
     match kind {
@@ -114,8 +114,8 @@ fn modules(kind: Option<ProgramKind>) -> u8 {
     }
 }
 
-/// The builtin functions a program of this kind sees (any module's where there is no kind), each with the numbers of
-/// parameters its overloads have, as digits.
+/// The built-in functions of a program kind (of all modules if there is no kind), each with the parameter counts of its
+/// overloads, as digits.
 pub fn function_names(kind: Option<ProgramKind>) -> impl Iterator<Item = (&'static str, &'static str)> {
     let seen = modules(kind);
     let lists = FUNCTIONS.iter().filter(move |(_, module)| module & seen != 0);
@@ -124,13 +124,13 @@ pub fn function_names(kind: Option<ProgramKind>) -> impl Iterator<Item = (&'stat
         .filter_map(|row| row.split_once('/'))
 }
 
-/// Whether a program of this kind sees a function of this name with so many parameters.
+/// Whether a program of this kind has a function of this name with that many parameters.
 pub fn is_function(kind: Option<ProgramKind>, name: &str, parameters: usize) -> bool {
     function_names(kind)
         .any(|(n, counts)| n == name && counts.bytes().any(|digit| usize::from(digit - b'0') == parameters))
 }
 
-/// Whether some parameter of the builtin function is `out`.
+/// Whether the built-in function has an `out` parameter.
 pub(super) fn writes_argument(name: &str) -> bool {
     matches!(name, "modf" | "frexp")
 }

@@ -1,11 +1,11 @@
-//! Numbers of version 11: commands and enumerants.
+//! Commands and enumerants of version 11.
 //!
-//! Source of every number: docs/spec/sksl.md, section 2 and 3 (all seen in data except where marked "code").
+//! Source of every number: docs/spec/sksl.md, sections 2 and 3 (all seen in data except those marked "code").
 
 use crate::open_enum;
 
 open_enum! {
-    /// The byte that leads every node of the file. 34 is unused: neither written nor read.
+    /// The first byte of every node in the file. 34 is unused: neither written nor read.
     pub struct Command(u8) {
         ARRAY_TYPE = 0 "ArrayType", BINARY = 1 "Binary", BLOCK = 2 "Block", BOOL_LITERAL = 3 "BoolLiteral",
         BREAK = 4 "Break", BUILTIN_LAYOUT = 5 "BuiltinLayout", CONSTRUCTOR_ARRAY = 6 "ConstructorArray",
@@ -48,12 +48,12 @@ open_enum! {
 }
 
 open_enum! {
-    /// Where a variable lives. `interface-block` is known from code only; data writes 0 for those.
+    /// Storage of a variable. `interface-block` is known from code only; data writes 0 for those.
     pub struct Storage(u8) { GLOBAL = 0 "global", INTERFACE_BLOCK = 1 "interface-block", LOCAL = 2 "local", PARAMETER = 3 "parameter" }
 }
 
 open_enum! {
-    /// Operators; the name is the sign.
+    /// Operators; the name is the token.
     pub struct Operator(u8) {
         PLUS = 0 "+", MINUS = 1 "-", STAR = 2 "*", SLASH = 3 "/", PERCENT = 4 "%", SHL = 5 "<<", SHR = 6 ">>",
         NOT = 7 "!", AND = 8 "&&", OR = 9 "||", XOR = 10 "^^", BIT_NOT = 11 "~", BIT_AND = 12 "&", BIT_OR = 13 "|",
@@ -70,7 +70,7 @@ impl Operator {
         self == Self::ASSIGN || (Self::ADD_ASSIGN..=Self::DECREMENT).contains(&self)
     }
 
-    /// The operator a compound assignment applies before it stores; `None` for all others.
+    /// The operator that a compound assignment applies before it stores; `None` for all others.
     pub fn without_assignment(self) -> Option<Self> {
         Some(match self {
             Self::ADD_ASSIGN => Self::PLUS,
@@ -89,21 +89,21 @@ impl Operator {
 }
 
 open_enum! {
-    /// Whether a field is reached through its struct or by its bare name out of an interface block without a name.
+    /// Whether a field is accessed through its struct or by its bare name, from an unnamed interface block.
     pub struct FieldOwner(u8) { DEFAULT = 0 "default", ANONYMOUS_BLOCK = 1 "anonymous-block" }
 }
 
 open_enum! {
-    /// How a variable is used where it is named.
+    /// How a variable reference uses the variable.
     pub struct RefKind(u8) { READ = 0 "read", WRITE = 1 "write", READ_WRITE = 2 "read-write", POINTER = 3 "pointer" }
 }
 
 open_enum! {
-    /// What a block is in the source.
+    /// The source form of a block.
     pub struct BlockKind(u8) { UNBRACED = 0 "unbraced", BRACED = 1 "braced", COMPOUND = 2 "compound-statement" }
 }
 
-/// Modifier flags in the order they are printed; `inline` is never printed.
+/// Modifier flags in print order; `inline` is never printed.
 pub mod modifier {
     #![allow(missing_docs)] // each is the modifier of its name
     pub const FLAT: u32 = 1;
@@ -119,11 +119,11 @@ pub mod modifier {
     pub const HAS_SIDE_EFFECTS: u32 = 1024;
     pub const INLINE: u32 = 2048;
     pub const NO_INLINE: u32 = 4096;
-    /// Every flag there is.
+    /// All flags.
     pub const ALL: u32 = 8191;
 }
 
-/// Layout flags: the four qualifiers without a value and the "was present" bits of those with one.
+/// Layout flags: the four qualifiers without a value, and the presence bits of those with one.
 pub mod layout {
     #![allow(missing_docs)] // each is the qualifier of its name
     pub const ORIGIN_UPPER_LEFT: u32 = 1;
@@ -137,6 +137,6 @@ pub mod layout {
     pub const SET: u32 = 256;
     pub const BUILTIN: u32 = 512;
     pub const INPUT_ATTACHMENT_INDEX: u32 = 1024;
-    /// Every flag there is.
+    /// All flags.
     pub const ALL: u32 = 2047;
 }

@@ -1,13 +1,13 @@
 //! Skia's binary SkSL ("dehydrated" programs and modules), version 11.
 //!
-//! A file is a version word, a block of strings, and one node written out depth first: each node is a command byte and
-//! its fields. [`read`] makes a [`Tree`] of it, [`write()`] makes the same bytes again, [`print()`] gives the text Skia
-//! prints for the program, and [`check`] holds it against the rules of the format and the language.
+//! A file is a version word, a block of strings, and one node tree in depth-first order: each node is a command byte
+//! and its fields. [`read`] returns a [`Tree`], [`write()`] writes the same bytes, [`print()`] prints the program as
+//! Skia does, and [`check`] checks the rules of the format and the language.
 //!
-//! Other versions have other numbers and are refused as Unsupported. Running a program is not this crate's business:
+//! Other versions use other numbers and are rejected as Unsupported. This crate does not run programs:
 //! `skrymir-translate` makes naga IR of a [`Tree`].
 //!
-//! A tree's nodes lie in arenas and name each other by handles. What a program returns, wherever it does so:
+//! A tree's nodes are in arenas and refer to each other by handles. This collects all return values of a program:
 //!
 //! ```
 //! use skrymir_loader::sksl::{self, Element, Expression, Handle, Statement, Symbol, Tree};
@@ -75,14 +75,14 @@ pub use write::write;
 
 /// Name of the format in errors.
 pub const FORMAT: &str = "sksl";
-/// The version this module knows.
+/// The supported version.
 pub const VERSION: u16 = 11;
-/// Deepest nesting of nodes that is read: what Skia's own compiler accepts stays far below.
+/// Limit on the nesting of nodes; Skia's own compiler accepts far less.
 pub const MAX_DEPTH: u32 = 400;
 
-/// Whether the bytes begin as SkSL does: a version of 1 to 20 and a string table that fits, whose strings are names.
+/// Whether the bytes look like SkSL: a version of 1 to 20 and a string table that fits, whose strings are names.
 ///
-/// Versions other than 11 are recognised so that reading them can say which version they are.
+/// Versions other than 11 are recognised so that the read error can name them.
 pub fn detect(bytes: &[u8]) -> bool {
     let Some((&[v0, v1, l0, l1], rest)) = bytes.split_first_chunk() else {
         return false;
@@ -91,8 +91,8 @@ pub fn detect(bytes: &[u8]) -> bool {
     let Some(mut strings) = rest.get(..usize::from(u16::from_le_bytes([l0, l1]))) else {
         return false;
     };
-    // A program begins behind its strings. Without strings there is nothing else to tell it by: the smallest programs
-    // are recognised by the command that opens every program of the version that is known.
+    // The program follows the strings. Without strings, the only other sign is the command that opens every program of
+    // the supported version.
     let Some(&command) = rest.get(strings.len()).filter(|_| (1..=20).contains(&version)) else {
         return false;
     };
@@ -114,7 +114,7 @@ pub fn detect(bytes: &[u8]) -> bool {
 /// The structure of a file as indented text with byte offsets: each node, each field, each string.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub fn to_tree_text(bytes: &[u8]) -> crate::Result<String> {
     let mut text = trace::Text::default();
     read_traced(bytes, &mut text)?;
@@ -124,7 +124,7 @@ pub fn to_tree_text(bytes: &[u8]) -> crate::Result<String> {
 /// The structure of a file as nested JSON.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub fn to_json(bytes: &[u8]) -> crate::Result<serde_json::Value> {
     let mut json = trace::Json::default();
     read_traced(bytes, &mut json)?;

@@ -1,13 +1,13 @@
-//! [`Tree`] to the text Skia prints for a program.
+//! Prints a [`Tree`] as Skia prints a program.
 
 use super::enums::*;
 use super::tree::*;
 use super::types::{Ty, Typer};
 use std::fmt::Write;
 
-/// A tree built by hand must be one that [`write`](super::write()) takes: that bounds how deep it is.
+/// A hand-built tree must be accepted by [`write`](super::write()), which limits its depth.
 ///
-/// The program's text: literal, nothing folded or dropped. Source of the form: docs/spec/sksl.md,
+/// The program's text, with nothing folded or dropped. Source of the form: docs/spec/sksl.md,
 /// section 9.
 pub fn print(tree: &Tree) -> String {
     let mut printer = Printer {
@@ -26,8 +26,8 @@ pub fn print(tree: &Tree) -> String {
     printer.out
 }
 
-/// What is declared, as one line of the program has it: a function's result, name and parameters; a variable's
-/// modifiers, type and name. Nothing for other symbols.
+/// A declaration on one line: a function's result, name and parameters, or a variable's modifiers, type and name.
+/// `None` for other symbols.
 pub(super) fn declared(tree: &Tree, symbol: &Symbol) -> Option<String> {
     let mut printer = Printer {
         tree,
@@ -55,7 +55,7 @@ struct Printer<'a> {
     out: String,
 }
 
-/// Flags in the order they are printed; in and out come between `uniform` and `highp`.
+/// Flags in print order; in and out come between `uniform` and `highp`.
 const FLAGS: [(u32, &str); 13] = [
     (modifier::ES3, "$es3 "),
     (modifier::HAS_SIDE_EFFECTS, "sk_has_side_effects "),
@@ -158,7 +158,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A block's fields are printed without their layouts, a struct's with them.
+    /// A struct's fields are printed with their layouts, a block's without.
     fn fields(&mut self, ty: Ref, with_modifiers: bool, after: &str) {
         let mut ty = ty;
         while let Some(Symbol::Array { component, .. }) = self.tree.symbol(ty) {
@@ -385,7 +385,7 @@ impl Printer<'_> {
         self.out += ")";
     }
 
-    /// The operator with the spaces it has between operands; `+` and `-` keep them as prefixes.
+    /// The operator with the spaces between operands; prefix `+` and `-` keep them.
     fn operator(&mut self, op: Operator) {
         let _ = match op {
             Operator::NOT | Operator::BIT_NOT | Operator::INCREMENT | Operator::DECREMENT => write!(self.out, "{op}"),
@@ -473,7 +473,7 @@ impl Printer<'_> {
             self.str(field.name);
             return;
         }
-        // The one builtin block that programs name without holding its type.
+        // The only built-in block that programs refer to without containing its type.
         let known = match (ty, self.tree.expressions[base]) {
             (Ty::Unknown, Expression::Variable { variable, .. }) => match variable.target() {
                 Target::Builtin(name) => super::builtins::block_field(&self.tree.strings[name], index),
@@ -490,7 +490,7 @@ impl Printer<'_> {
     }
 }
 
-/// As a C++ stream prints a double at precision 17, with `.0` where neither point nor exponent is.
+/// As a C++ stream prints a double at precision 17, with `.0` appended to integers.
 fn float(value: f32) -> String {
     if value.is_nan() || value.is_infinite() {
         let text = if value.is_nan() { "nan" } else { "inf" };
@@ -526,7 +526,7 @@ mod tests {
     use super::float;
 
     #[test]
-    fn floats_print_as_streams_do() {
+    fn floats_print_as_cpp_streams_print_them() {
         for (value, text) in [
             (1.0, "1.0"),
             (0.1, "0.10000000149011612"),

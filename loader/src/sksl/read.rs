@@ -1,4 +1,4 @@
-//! Bytes to [`Tree`].
+//! Reads bytes into a [`Tree`].
 
 mod code;
 
@@ -9,18 +9,18 @@ use super::{FORMAT, MAX_DEPTH, VERSION};
 use crate::cursor::Cursor;
 use crate::{Error, Result};
 
-/// Reads a program or a module of version 11, to the last byte.
+/// Reads a program or a module of version 11; no bytes may remain.
 ///
 /// # Errors
-/// Unsupported names any other version, and nesting deeper than [`MAX_DEPTH`]; all else is Invalid with an offset.
+/// Unsupported for other versions and for nesting deeper than [`MAX_DEPTH`]; otherwise Invalid with an offset.
 pub fn read(bytes: &[u8]) -> Result<Tree> {
     read_traced(bytes, &mut Silent)
 }
 
-/// As [`read`], telling `trace` every node and field on the way.
+/// Like [`read`], and reports every node and field to `trace`.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub fn read_traced(bytes: &[u8], trace: &mut impl Trace) -> Result<Tree> {
     let mut cursor = Cursor::new(FORMAT, bytes);
     let version = cursor.u16("version")?;
@@ -50,8 +50,8 @@ pub fn read_traced(bytes: &[u8], trace: &mut impl Trace) -> Result<Tree> {
     reader.file()
 }
 
-/// The string block: the strings, and for each byte offset as references count it (from the length field on) the
-/// string that starts there, plus one.
+/// The string block: the strings, and for each byte offset as references count it (from the length field on) the index
+/// of the string that starts there, plus one.
 fn strings(cursor: &mut Cursor, trace: &mut impl Trace) -> Result<(Strings, Vec<u16>)> {
     let length = cursor.u16("length of the strings")?;
     trace.field("stringLength", 2, 2, u64::from(length));
@@ -61,7 +61,7 @@ fn strings(cursor: &mut Cursor, trace: &mut impl Trace) -> Result<(Strings, Vec<
         text: String::with_capacity(block.len()),
         ranges: Vec::with_capacity(block.len() / 6),
     };
-    // Nearly always all of them are ASCII, lengths included: then one look is enough.
+    // The whole block is usually ASCII, lengths included, so one check is enough.
     let plain = if block.is_ascii() {
         std::str::from_utf8(block).ok()
     } else {
@@ -100,7 +100,7 @@ struct Reader<'a, 't, T> {
     trace: &'t mut T,
     strings: Strings,
     starts: Vec<u16>,
-    /// By id; [`Ref::NONE`] where no symbol has it.
+    /// By id; [`Ref::NONE`] for unused ids.
     ids: Vec<Ref>,
     scratch: Vec<u32>,
     depth: u32,
@@ -177,7 +177,7 @@ impl<T: Trace> Reader<'_, '_, T> {
         self.cursor.clone().u8(what)
     }
 
-    /// Takes the command byte (seen already by the caller, or not) and opens a node in the trace.
+    /// Reads the command byte (unless the caller has consumed it) and opens a node in the trace.
     fn command(&mut self, name: &'static str, offset: u32) -> Result<()> {
         let command = self.cursor.u8("command")?;
         self.trace.enter(name, offset);
@@ -199,7 +199,7 @@ impl<T: Trace> Reader<'_, '_, T> {
     fn wrong(&self, command: Command, offset: u32, wanted: &str) -> Error {
         Error::invalid(
             FORMAT,
-            format!("command {command} where {wanted} must be"),
+            format!("command {command} where {wanted} is expected"),
             u64::from(offset),
         )
     }
@@ -224,7 +224,7 @@ impl<T: Trace> Reader<'_, '_, T> {
         }
     }
 
-    /// A one-byte enumerant that the format has a closed table of.
+    /// A one-byte enumerant from a closed set.
     fn known<E: Copy>(&mut self, name: &'static str, make: fn(u8) -> E, is_known: fn(E) -> bool) -> Result<E> {
         let offset = self.here();
         let raw = self.u8(name)?;
@@ -282,7 +282,7 @@ impl<T: Trace> Reader<'_, '_, T> {
         }
     }
 
-    /// A symbol id, or 65535 and a builtin's name.
+    /// A symbol id, or 65535 and the name of a built-in.
     fn id_or_builtin(&mut self, name: &'static str) -> Result<Ref> {
         let at = self.here();
         match self.u16(name)? {
@@ -329,7 +329,7 @@ impl<T: Trace> Reader<'_, '_, T> {
         Error::unsupported(FORMAT, message).at(self.cursor.offset())
     }
 
-    /// `count` items, each read by `item`, as a list; a count can never make us allocate: every item takes bytes.
+    /// Reads `count` items into a list. Every item takes bytes, so a large count cannot cause a large allocation.
     fn items<W: Word>(&mut self, count: usize, mut item: impl FnMut(&mut Self) -> Result<W>) -> Result<List<W>> {
         let mark = self.scratch.len();
         for _ in 0..count {
@@ -422,7 +422,7 @@ impl<T: Trace> Reader<'_, '_, T> {
         Ok(made)
     }
 
-    /// What follows a new id.
+    /// The definition after a new id.
     fn definition(&mut self, command: Command) -> Result<Symbol> {
         Ok(match command {
             Command::ARRAY_TYPE => {
@@ -484,7 +484,7 @@ impl<T: Trace> Reader<'_, '_, T> {
         })
     }
 
-    /// A parameter's id; 0 in a builtin overload, whose variables are not in the file.
+    /// A parameter's id; 0 in a built-in overload, whose variables are not in the file.
     fn parameter(&mut self) -> Result<Ref> {
         let at = self.here();
         match self.u16("parameter")? {
@@ -501,7 +501,7 @@ impl<T: Trace> Reader<'_, '_, T> {
             Target::Symbol(handle) if !matches!(self.symbols[handle], Symbol::Array { .. } | Symbol::Struct { .. }) => {
                 Err(Error::invalid(
                     FORMAT,
-                    "a symbol that is no type where a type must be",
+                    "a symbol that is not a type where a type must be",
                     u64::from(offset),
                 ))
             }
@@ -582,7 +582,7 @@ impl<T: Trace> Reader<'_, '_, T> {
                 let at = self.here();
                 let declaration = self.statement()?;
                 if !matches!(self.statements[declaration], Statement::Variable { .. }) {
-                    let message = "a global that is no variable declaration";
+                    let message = "a global that is not a variable declaration";
                     return Err(Error::invalid(FORMAT, message, u64::from(at)));
                 }
                 Element::Global { declaration }

@@ -1,23 +1,23 @@
-//! Parameters and results of the builtin functions.
+//! Parameters and results of the built-in functions.
 //!
-//! Each row is a pattern and the functions that have it as an overload: parameters, `>`, result. Letters:
+//! Each row is a pattern and the functions with such an overload: parameters, `>`, result. Letters:
 //!
 //! | letter | stands for |
 //! |---|---|
-//! | `g` | a float or half number or vector; all of one call are of one precision and size |
-//! | `f` | a number of that precision |
-//! | `v` | as `g`, but a vector |
-//! | `r` | a vector of that precision and of another size |
-//! | `d` `c` `k` | a vector of that precision and of 2, 3, 4 components |
+//! | `g` | a float or half scalar or vector; all in one call have one precision and size |
+//! | `f` | a scalar of that precision |
+//! | `v` | like `g`, but a vector |
+//! | `r` | a vector of that precision and a different size |
+//! | `d` `c` `k` | a vector of that precision with 2, 3, 4 components |
 //! | `i` `u` `b` | int, uint, bool of that size |
 //! | `w` `x` `s` `t` `y` | vectors of int, uint, short, ushort, bool of that size |
-//! | `m` `q` | a matrix, a square matrix, of that precision; all of one call of one shape |
-//! | `T` `O` | the matrix with columns and rows swapped; the product of `v` and `r` |
+//! | `m` `q` | a matrix, a square matrix, of that precision; all in one call have one shape |
+//! | `T` `O` | the transposed matrix type; the outer product type of `v` and `r` |
 //! | `F` `H` `I` `U` `B` | float, half, int, uint, bool |
 //! | `G` | float of that size |
 //! | `2` `4` `h` | float2, float4, half4 |
 //!
-//! Coercions are written out in a file, so arguments have the parameters' types; only literals may be without one.
+//! Coercions are explicit in a file, so arguments have exactly the parameters' types; only literals may be untyped.
 //! Source: the declarations of the public and gpu modules of version 11, in the corpus.
 
 use super::types::{Scalar, Ty};
@@ -101,7 +101,7 @@ const ROWS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What the letters of one call stand for, as far as its arguments have said.
+/// The types bound to letters by a call's arguments so far.
 #[derive(Default)]
 struct Bound {
     precision: Option<Scalar>,
@@ -111,7 +111,7 @@ struct Bound {
 }
 
 impl Bound {
-    /// Holds a type against a letter; what was open is bound by it.
+    /// Matches a type against a letter, and binds the letter if it is free.
     fn fits(&mut self, letter: u8, ty: Ty) -> bool {
         let exact = |s: Scalar| matches!(ty, Ty::Scalar(own) if own == s || literal(own, s));
         match (letter, ty) {
@@ -154,14 +154,14 @@ impl Bound {
     fn precision(&mut self, s: Scalar) -> bool {
         match s {
             Scalar::Float | Scalar::Half => *self.precision.get_or_insert(s) == s,
-            // A literal without a type takes any.
+            // An untyped literal matches any.
             Scalar::FloatLiteral | Scalar::IntLiteral => true,
             _ => false,
         }
     }
 }
 
-/// Component of a letter that has one whatever the precision.
+/// Component type of a letter that does not depend on the precision.
 fn of(letter: u8) -> Scalar {
     match letter {
         b'i' | b'w' => Scalar::Int,
@@ -173,7 +173,7 @@ fn of(letter: u8) -> Scalar {
     }
 }
 
-/// Whether a literal without a type may stand for a number of this one.
+/// Whether an untyped literal may be used as a scalar of this type.
 fn literal(own: Scalar, wanted: Scalar) -> bool {
     match own {
         Scalar::FloatLiteral => wanted.class() == 0,
@@ -182,7 +182,7 @@ fn literal(own: Scalar, wanted: Scalar) -> bool {
     }
 }
 
-/// Whether some overload of a builtin function takes these arguments and gives this result; `None` for a function
+/// Whether some overload of a built-in function takes these arguments and returns this result; `None` for functions
 /// without a row.
 pub(super) fn fits(name: &str, arguments: &[Ty], result: Ty) -> Option<bool> {
     let mut known = false;
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn overloads_are_told_apart() {
+    fn overloads_are_distinguished() {
         let ty = |name| Ty::from_name(name).unwrap();
         let good = [
             ("sin", &["half3"][..], "half3"),

@@ -1,10 +1,10 @@
-//! What a program is, in a few words.
+//! The summary of a program that `info` prints.
 
 use super::{FORMAT, Header, Storage, Symbol, Tree, VERSION, print};
 use serde::Serialize;
 use std::fmt;
 
-/// Kind and language version, functions and globals by name, and how many nodes there are.
+/// Kind and language version, functions and globals by name, and node counts.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary<'a> {
     /// Always `sksl`.
@@ -13,15 +13,15 @@ pub struct Summary<'a> {
     pub version: u16,
     /// The program's kind; `module` for a module.
     pub kind: String,
-    /// The language's version, which modules do not say.
+    /// The language version; absent in modules.
     pub language: Option<String>,
-    /// Functions, in the file's order.
+    /// Functions, in file order.
     pub functions: Vec<&'a str>,
-    /// Global variables, in the file's order.
+    /// Global variables, in file order.
     pub globals: Vec<&'a str>,
     /// Result, name and parameters of each function.
     pub signatures: Vec<String>,
-    /// Modifiers, type and name of each global variable; what a caller sets is marked `uniform`, `in` or `out`.
+    /// Modifiers, type and name of each global variable; those set by the caller have `uniform`, `in` or `out`.
     pub declarations: Vec<String>,
     /// Number of symbols.
     pub symbols: usize,
@@ -33,7 +33,7 @@ pub struct Summary<'a> {
     pub expressions: usize,
 }
 
-/// Sums up a program.
+/// Summarises a program.
 pub fn summary(tree: &Tree) -> Summary<'_> {
     let (kind, language) = match tree.header {
         Header::Module => ("module".to_owned(), None),

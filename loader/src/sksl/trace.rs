@@ -1,31 +1,31 @@
-//! What a reader saw, node by node and field by field.
+//! Events of the reader, per node and field.
 
 use serde_json::{Value, json};
 
-/// Told of every node and field as they are read.
+/// Receives every node and field as it is read.
 pub trait Trace {
-    /// Whether anyone listens; what it costs to prepare an event is spared otherwise.
+    /// Whether events are used; if not, the reader skips preparing them.
     const LOUD: bool = true;
     /// A node begins.
     fn enter(&mut self, _name: &'static str, _offset: u32) {}
     /// The innermost open node ends.
     fn leave(&mut self) {}
-    /// A field of `width` bytes at `offset`, its value read without a sign.
+    /// A field of `width` bytes at `offset`, zero-extended.
     fn field(&mut self, _name: &'static str, _offset: u32, _width: u8, _value: u64) {}
-    /// A string reference at `offset`: where the string is, and its text.
+    /// A string reference at `offset`: the string's offset, and its text.
     fn name(&mut self, _name: &'static str, _offset: u32, _string: u16, _text: &str) {}
     /// A string of the table; `offset` is that of its length byte.
     fn string(&mut self, _offset: u32, _text: &str) {}
 }
 
-/// Nobody listens.
+/// Discards all events.
 pub struct Silent;
 
 impl Trace for Silent {
     const LOUD: bool = false;
 }
 
-/// The structure as indented text, each line led by its byte offset.
+/// The structure as indented text; each line begins with its byte offset.
 #[derive(Default)]
 pub(super) struct Text {
     pub(super) out: String,

@@ -1,7 +1,8 @@
-//! The tree of a file: typed arenas and handles.
+//! A file's tree: typed arenas and handles.
 //!
-//! The tree says exactly what the file says, no more: a builtin is a name, a symbol written twice is two symbols. Every
-//! definition stands where it is first met, so ids and string offsets need not be kept: the writer gives them out anew.
+//! The tree records exactly what the file contains: a built-in is a name, and a symbol that is written twice is two
+//! symbols. Every definition is at its first use, so ids and string offsets are not kept: the writer assigns them
+//! again.
 
 use super::enums::*;
 use std::fmt;
@@ -45,7 +46,7 @@ impl<T> fmt::Debug for Handle<T> {
     }
 }
 
-/// Values of one kind with the byte offset each was read at.
+/// Values of one kind, each with the byte offset that it was read from.
 #[derive(Clone, Debug)]
 pub struct Arena<T> {
     items: Vec<T>,
@@ -64,7 +65,7 @@ impl<T> Arena<T> {
         Self { items, offsets }
     }
 
-    /// Adds a value; `offset` is its byte offset in the file, 0 when it comes from no file.
+    /// Adds a value; `offset` is its byte offset in the file, 0 if it has none.
     pub fn add(&mut self, value: T, offset: u32) -> Handle<T> {
         self.items.push(value);
         self.offsets.push(offset);
@@ -76,12 +77,12 @@ impl<T> Arena<T> {
         u64::from(self.offsets[handle.index()])
     }
 
-    /// How many values there are.
+    /// Number of values.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
@@ -112,7 +113,7 @@ impl<T> IndexMut<Handle<T>> for Arena<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Str(pub(super) u32);
 
-/// The strings of a tree, one buffer.
+/// The strings of a tree, in one buffer.
 #[derive(Clone, Debug, Default)]
 pub struct Strings {
     pub(super) text: String,
@@ -120,17 +121,17 @@ pub struct Strings {
 }
 
 impl Strings {
-    /// How many strings there are.
+    /// Number of strings.
     pub fn len(&self) -> usize {
         self.ranges.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// The string of this text, added if it is new.
+    /// Interns a string.
     pub fn intern(&mut self, text: &str) -> Str {
         if let Some(found) = (0..self.ranges.len() as u32).map(Str).find(|s| &self[*s] == text) {
             return found;
@@ -157,11 +158,11 @@ pub struct Ref(pub(super) u32);
 /// What a [`Ref`] refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Nothing (id 0): the parameter of a builtin overload, whose variable is not in the file.
+    /// Nothing (id 0): the parameter of a built-in overload, whose variable is not in the file.
     None,
     /// A symbol of this tree.
     Symbol(Handle<Symbol>),
-    /// A builtin, known by name alone.
+    /// A built-in, known only by name.
     Builtin(Str),
 }
 
@@ -175,7 +176,7 @@ impl Ref {
         Self(handle.0 + 1)
     }
 
-    /// A reference to a builtin.
+    /// A reference to a built-in.
     pub fn builtin(name: Str) -> Self {
         Self(name.0 | Self::BUILTIN)
     }
@@ -204,7 +205,7 @@ impl fmt::Debug for Ref {
     }
 }
 
-/// A run of words in the tree's pool, each a `T`.
+/// A range of the tree's word pool, one word per `T`.
 pub struct List<T> {
     pub(super) start: u32,
     pub(super) len: u32,
@@ -220,12 +221,12 @@ impl<T> List<T> {
         }
     }
 
-    /// How many there are.
+    /// Number of items.
     pub fn len(self) -> usize {
         self.len as usize
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
@@ -243,7 +244,7 @@ impl<T> fmt::Debug for List<T> {
     }
 }
 
-/// What can stand in a [`List`].
+/// Types that can be stored in a [`List`].
 pub trait Word: Copy {
     #[doc(hidden)]
     fn from_word(word: u32) -> Self;
@@ -268,12 +269,12 @@ impl Word for Ref {
     }
 }
 
-/// An entry of a symbol table's sorted list: an index into its owned symbols, or a builtin type by name.
+/// An entry of a symbol table's sorted list: an index into its owned symbols, or a built-in type by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// Index into [`SymbolTable::owned`].
     Owned(u16),
-    /// A builtin of the root table (allowed by the format, never seen in data).
+    /// A built-in of the root table (allowed by the format, never seen in data).
     Builtin(Str),
 }
 
@@ -292,11 +293,11 @@ impl Word for Entry {
     }
 }
 
-/// `layout(...)`: flags of [`layout`], and the values, -1 where absent.
+/// `layout(...)`: flags of [`layout`], and values, -1 if absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // each field is the qualifier of its name
 pub struct Layout {
-    /// Which qualifiers the source has; see [`layout`].
+    /// The qualifiers present in the source; see [`layout`].
     pub flags: u32,
     pub location: i8,
     pub offset: i16,
@@ -308,7 +309,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// No qualifier at all.
+    /// No qualifiers.
     pub const DEFAULT: Self = Self {
         flags: 0,
         location: -1,
@@ -336,11 +337,11 @@ pub struct Modifiers {
     pub flags: u32,
 }
 
-/// Something with a name or an id.
+/// A symbol: anything with a name or an id.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // fields named as in the format
 pub enum Symbol {
-    /// Array type; its name is made of the component's.
+    /// Array type; its name is derived from the component's.
     Array {
         component: Ref,
         /** -1 = unsized. */
@@ -352,7 +353,7 @@ pub enum Symbol {
         fields: Vec<StructField>,
         interface_block: bool,
     },
-    /// A function's declaration; a parameter is [`Ref::NONE`] in a builtin overload.
+    /// A function's declaration; its parameters are [`Ref::NONE`] in a built-in overload.
     Function {
         modifiers: Modifiers,
         name: Str,
@@ -368,7 +369,7 @@ pub enum Symbol {
         ty: Ref,
         storage: Storage,
     },
-    /// Field of an interface block without a name; has no id.
+    /// Field of an unnamed interface block; has no id.
     Field { owner: Ref, index: u8 },
 }
 
@@ -388,7 +389,7 @@ pub struct SymbolTable {
     pub builtin: bool,
     /// Symbols in order of definition.
     pub owned: List<Ref>,
-    /// The same by name, sorted bytewise.
+    /// The same symbols sorted by name, bytewise.
     pub names: List<Entry>,
 }
 
@@ -417,7 +418,7 @@ pub enum Element {
     Struct {
         ty: Ref,
     },
-    /// A function of a module that the program uses, with all its symbols.
+    /// A module function that the program uses, with all its symbols.
     Shared {
         parameters: List<Ref>,
         declaration: Ref,
@@ -472,7 +473,7 @@ pub enum Statement {
         value: Handle<Expression>,
         cases: List<Handle<Case>>,
     },
-    /// `base_type` is the element's type for an array; `array_size` 0 = none.
+    /// For an array, `base_type` is the element type; an `array_size` of 0 means no array.
     Variable {
         variable: Ref,
         base_type: Ref,
@@ -495,7 +496,7 @@ pub enum Expression {
         ty: Ref,
         bits: u32,
     },
-    /// Unsigned if the type is.
+    /// Unsigned if its type is.
     Int {
         ty: Ref,
         bits: u32,
@@ -528,9 +529,9 @@ pub enum Expression {
         op: Operator,
         operand: Handle<Expression>,
     },
-    /// A field of the device's capabilities, by name.
+    /// A field of the device capabilities, by name.
     Setting(Str),
-    /// Components 0..=3; at most four are kept.
+    /// Components 0..=3, at most four.
     Swizzle {
         base: Handle<Expression>,
         components: [u8; 4],
@@ -547,11 +548,11 @@ pub enum Expression {
     },
 }
 
-/// What the file is.
+/// Kind of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Header {
-    /// Builtins of a program kind: symbols and elements.
+    /// Built-ins of a program kind: symbols and elements.
     Module,
     /// One program.
     Program {
@@ -574,7 +575,7 @@ pub struct Tree {
     pub statements: Arena<Statement>,
     pub expressions: Arena<Expression>,
     pub(super) pool: Vec<u32>,
-    /// The outermost symbol table.
+    /// The root symbol table.
     pub table: Handle<SymbolTable>,
     /// Top-level elements in order.
     pub top: List<Handle<Element>>,
@@ -589,14 +590,14 @@ impl Tree {
             .map(|word| T::from_word(*word))
     }
 
-    /// Makes a list.
+    /// Creates a list.
     pub fn make_list<T: Word>(&mut self, items: &[T]) -> List<T> {
         let start = self.pool.len() as u32;
         self.pool.extend(items.iter().map(|item| item.to_word()));
         List::new(start, items.len() as u32)
     }
 
-    /// The symbol a reference means, where it is in this tree.
+    /// The symbol that a reference refers to, if it is in this tree.
     pub fn symbol(&self, reference: Ref) -> Option<&Symbol> {
         reference.as_symbol().map(|handle| &self.symbols[handle])
     }

@@ -3,18 +3,18 @@
 use super::enums::*;
 use super::tree::*;
 
-/// Types of Skia's modules that have no components of their own: docs/spec/sksl.md, section 6.
+/// Types of Skia's modules without components: docs/spec/sksl.md, section 6.
 const BUILTIN: &str = " sampler sampler1D sampler2D sampler3D sampler2DRect samplerExternalOES isampler2D texture1D \
     texture2D texture3D texture2DRect textureExternalOES itexture2D subpassInput subpassInputMS shader colorFilter blender \
     $genType $genHType $genIType $genUType $genBType $mat $hmat $squareMat $squareHMat $vec $hvec $ivec $uvec $svec $usvec \
     $bvec $sk_Caps ";
 
-/// Whether a type of this name is built in.
+/// Whether there is a built-in type of this name.
 pub fn is_type(name: &str) -> bool {
     Ty::from_name(name).is_some() || (!name.contains(' ') && BUILTIN.contains(&format!(" {name} ")))
 }
 
-/// Component types. Precision (`half`, `short`, `ushort`) is kept apart, as overloads and printing need it.
+/// Component types. Precision (`half`, `short`, `ushort`) is kept, because overloads and printing need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // each is the SkSL type of its name
 pub enum Scalar {
@@ -25,14 +25,14 @@ pub enum Scalar {
     Uint,
     Ushort,
     Bool,
-    /// A float literal without a type yet (`$floatLiteral`).
+    /// An untyped float literal (`$floatLiteral`).
     FloatLiteral,
-    /// An int literal without a type yet (`$intLiteral`).
+    /// An untyped int literal (`$intLiteral`).
     IntLiteral,
 }
 
 impl Scalar {
-    /// Class for comparisons: float, signed, unsigned, bool. An int literal is signed here.
+    /// Class for comparisons: float, signed, unsigned, bool. An int literal counts as signed.
     pub fn class(self) -> u8 {
         match self {
             Self::Float | Self::Half | Self::FloatLiteral => 0,
@@ -42,8 +42,7 @@ impl Scalar {
         }
     }
 
-    /// Whether a value of `self` may stand where `to` is wanted in a finished tree: the same type, or a literal without
-    /// one of its own.
+    /// Whether a value of `self` may be used as a `to` in a finished tree: the same type, or an untyped literal.
     pub fn stands_for(self, to: Self) -> bool {
         match self {
             Self::FloatLiteral => to.class() == 0,
@@ -52,7 +51,7 @@ impl Scalar {
         }
     }
 
-    /// Whether a value of `self` can be turned into one of `to` without a cast in the source: same class at any precision, or a literal int.
+    /// Whether `self` converts to `to` without a cast in the source: same class at any precision, or a literal int.
     pub fn coerces_to(self, to: Self) -> bool {
         self.class() == to.class() || (self == Self::IntLiteral && to != Self::Bool)
     }
@@ -71,14 +70,14 @@ pub enum Ty {
     Struct(Handle<Symbol>),
     /// A type without components: samplers, shader, ...
     Opaque(Str),
-    /// A stand-in for several types (`$genType`), in modules only.
+    /// A placeholder for several types (`$genType`), in modules only.
     Generic(Str),
-    /// Not known: a builtin whose type is not in the file.
+    /// Unknown: a built-in whose type is not in the file.
     Unknown,
 }
 
 impl Ty {
-    /// A builtin type by its name.
+    /// A built-in type by name.
     pub fn from_name(name: &str) -> Option<Self> {
         let scalar = |s: &str| {
             Some(match s {
@@ -130,7 +129,7 @@ impl Ty {
         }
     }
 
-    /// The same shape of another component.
+    /// The same shape with another component type.
     pub fn with_scalar(self, s: Scalar) -> Self {
         match self {
             Self::Scalar(_) => Self::Scalar(s),
@@ -140,7 +139,7 @@ impl Ty {
         }
     }
 
-    /// Components of a number, vector or matrix; 0 for all others.
+    /// Number of components of a scalar, vector or matrix; 0 for all others.
     pub fn slots(self) -> u32 {
         match self {
             Self::Scalar(_) => 1,
@@ -156,14 +155,14 @@ impl Ty {
     }
 }
 
-/// Gives each expression its type; each is worked out once.
+/// Computes the type of each expression, once.
 pub struct Typer<'a> {
     tree: &'a Tree,
     known: Vec<Option<Ty>>,
 }
 
 impl<'a> Typer<'a> {
-    /// For the expressions of one tree.
+    /// A typer for one tree.
     pub fn new(tree: &'a Tree) -> Self {
         Self {
             tree,
@@ -171,7 +170,7 @@ impl<'a> Typer<'a> {
         }
     }
 
-    /// The type a reference to a type means.
+    /// The type that a reference refers to.
     pub fn resolve(&self, reference: Ref) -> Ty {
         match reference.target() {
             Target::None => Ty::Unknown,
@@ -255,7 +254,7 @@ impl<'a> Typer<'a> {
         }
     }
 
-    /// A field of a struct type, or of the struct an array is of.
+    /// A field of a struct type, or of an array's struct type.
     pub fn field(&self, ty: Ty, index: u8) -> Option<StructField> {
         let Ty::Struct(handle) = ty else { return None };
         match &self.tree.symbols[handle] {
@@ -265,7 +264,7 @@ impl<'a> Typer<'a> {
     }
 }
 
-/// Result of a binary operator; the operands are taken to fit.
+/// Result type of a binary operator; the operands are assumed to match.
 fn binary(left: Ty, op: Operator, right: Ty) -> Ty {
     match op {
         Operator::COMMA => right,
@@ -289,7 +288,7 @@ fn binary(left: Ty, op: Operator, right: Ty) -> Ty {
     }
 }
 
-/// The operand with more components decides the shape, the one that is no literal the component.
+/// The operand with more components decides the shape; a typed operand decides the component type over a literal.
 fn wider(left: Ty, right: Ty) -> Ty {
     let (shape, other) = if right.slots() > left.slots() {
         (right, left)

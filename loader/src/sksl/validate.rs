@@ -1,6 +1,7 @@
 //! Every rule of the format and the language.
 //!
-//! What the reader refuses (unknown ids, counts, enumerants) is not repeated here; see [`super::read()`].
+//! Conditions that the reader already rejects (unknown ids, counts, enumerants) are not checked again; see
+//! [`super::read()`].
 
 use super::builtins;
 use super::enums::*;
@@ -16,10 +17,10 @@ mod expression;
 mod statement;
 mod symbol;
 
-/// Reads and checks a file; one that cannot be read gives a report that says so.
+/// Reads and checks a file; a read error becomes the only finding.
 ///
-/// Besides what [`validate`] checks, a file must be the one encoding of its tree: strings in order of first use and
-/// none unused, ids counted from 1, the shortest layouts.
+/// In addition to [`validate`], a file must be the canonical encoding of its tree: strings in order of first use and
+/// all used, ids counted from 1, the shortest layouts.
 pub fn check(bytes: &[u8]) -> Report {
     let tree = match read(bytes) {
         Ok(tree) => tree,
@@ -36,10 +37,10 @@ pub fn check(bytes: &[u8]) -> Report {
     report
 }
 
-/// Checks a tree; findings carry the offsets it was read at.
+/// Checks a tree; findings have the offsets that it was read from.
 pub fn validate(tree: &Tree) -> Report {
     let mut report = Report::default();
-    // The writer's limits come first: they also bound how deep the checks below go.
+    // The writer's limits come first: they also bound the depth of the checks below.
     if let Err(error) = write(tree) {
         report.diagnostics.push((&error).into());
         return report;
@@ -67,13 +68,13 @@ pub fn validate(tree: &Tree) -> Report {
     checker.report
 }
 
-/// How an expression is used where it stands.
+/// How an expression is used by its context.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     Read,
     Write,
     ReadWrite,
-    /// Argument of an `out` or `inout` parameter.
+    /// Argument for an `out` or `inout` parameter.
     Argument,
 }
 
@@ -83,9 +84,9 @@ struct Checker<'a> {
     report: Report,
     place: String,
     kind: Option<ProgramKind>,
-    /// Variables whose declaration has been passed and whose scope is open.
+    /// Declared variables whose scope is open.
     visible: HashSet<Ref>,
-    /// Variables declared anywhere so far.
+    /// Variables declared so far.
     declared: HashSet<Ref>,
     returns: Ty,
     loops: u32,
@@ -105,8 +106,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a value of one type may stand where the other is wanted. Coercions are written out in a file, so but for
-    /// literals the types must be the same, precision included.
+    /// Whether a value of one type may be used as the other. Coercions are explicit in a file, so except for literals
+    /// the types must be equal, precision included.
     fn coerces(&self, from: Ty, to: Ty) -> bool {
         match (from, to) {
             (Ty::Unknown | Ty::Generic(_), _) | (_, Ty::Unknown | Ty::Generic(_)) => true,

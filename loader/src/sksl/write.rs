@@ -1,7 +1,7 @@
-//! [`Tree`] to bytes, as Skia's own encoder writes them.
+//! Writes a [`Tree`] as Skia's encoder does.
 //!
-//! Ids count from 1 in the order symbols are first met, strings are laid down in the order they are first named, and
-//! layouts and modifiers take the shortest form that is exact.
+//! Ids count from 1 in order of first use, strings are written in order of first use, and layouts and modifiers have
+//! the shortest exact form.
 
 use super::enums::*;
 use super::tree::*;
@@ -11,8 +11,9 @@ use crate::{Error, Result};
 /// Writes the file.
 ///
 /// # Errors
-/// Unsupported, by name, for what the format cannot hold: more than 255 items where a count is one byte, strings over 255
-/// bytes or 65,535 in all, more than 65,534 symbols, a symbol named before it is written, nesting over [`MAX_DEPTH`].
+/// Unsupported, with the reason, if the format cannot hold the tree: more than 255 items with a one-byte count, strings
+/// over 255 bytes or 65,535 in all, more than 65,534 symbols, a symbol used before it is written, nesting over
+/// [`MAX_DEPTH`].
 pub fn write(tree: &Tree) -> Result<Vec<u8>> {
     let mut writer = Writer {
         tree,
@@ -42,9 +43,9 @@ struct Writer<'a> {
     tree: &'a Tree,
     out: Vec<u8>,
     strings: Vec<u8>,
-    /// By string: its offset as references count it; 0 = not written yet.
+    /// For each string, its offset as references count it; 0 = not written yet.
     offsets: Vec<u16>,
-    /// By symbol: its id; 0 = not written yet.
+    /// For each symbol, its id; 0 = not written yet.
     ids: Vec<u16>,
     next: u32,
     depth: u32,
@@ -107,7 +108,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// An id; a builtin takes the escape where `escape` allows it.
+    /// An id; a built-in uses the escape if `escape` allows it.
     fn id(&mut self, reference: Ref, escape: bool) -> Result<()> {
         match reference.target() {
             Target::Symbol(handle) if self.ids[handle.index()] != 0 => self.u16(self.ids[handle.index()]),

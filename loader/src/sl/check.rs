@@ -1,10 +1,10 @@
-//! The rules a library must keep to be runnable, by a dataflow over each branch.
+//! The rules a library must obey to be runnable, checked by a dataflow over each branch.
 
 use super::{Block, Branch, Library, Module, Name, Names, Options, Statement, read_with};
 use crate::{Report, Severity};
 use std::collections::{BTreeSet, HashSet};
 
-/// Every rule [`check`] knows beyond those of reading, and what it asks.
+/// Every rule of [`check`] beyond those of reading, with its meaning.
 pub const RULES: &[(&str, &str)] = &[
     ("long-varint", "varints are as short as they can be (warning)"),
     ("located-literals", "literals of version 3 have no location (warning)"),
@@ -21,19 +21,22 @@ pub const RULES: &[(&str, &str)] = &[
     ("duplicate-branch", "branches of a block have different names"),
     ("duplicate-in-list", "no name is twice in one list"),
     ("containing-receiving", "a branch receives nothing its block contains"),
-    ("missing-name", "what is used is there: defined, and not used up"),
-    ("name-defined-twice", "what is defined is not there already"),
+    (
+        "missing-name",
+        "every name that is used is defined and not yet consumed",
+    ),
+    ("name-defined-twice", "a name is not defined twice"),
     ("left-over", "everything is used, or passed on"),
     (
         "closure-contains",
-        "a closure holds what its block contains, and nothing else",
+        "a closure holds exactly the names that its block contains",
     ),
 ];
 
-/// Names that the statements from `from` on and the invocation use before they define them.
+/// Names that the statements from `from` on and the invocation use before defining them.
 ///
-/// This is the whole of the rule for a glob in a close-over list: it moves every value whose name is not among these
-/// (a decision; no real file with a glob is known). A glob itself is no use.
+/// This is the whole rule for a glob in a close-over list: it moves every value whose name is not in this set (our
+/// decision; no real file with a glob is known). A glob itself is not a use.
 pub fn free_names<'l>(library: &'l Library<'_>, branch: &Branch, from: usize) -> HashSet<&'l [u8]> {
     let bytes = |name: &Name| library.bytes(name.content);
     let mut free: HashSet<&[u8]> = branch.invocation.inputs.names.iter().map(bytes).collect();
@@ -56,7 +59,7 @@ pub fn free_names<'l>(library: &'l Library<'_>, branch: &Branch, from: usize) ->
     free
 }
 
-/// Checks a file against every rule: those of [`validate`], and that each number has its shortest form.
+/// Checks a file against every rule: those of [`validate`], and that every number has its shortest encoding.
 pub fn check(bytes: &[u8]) -> Report {
     let (library, notes) = match read_with(bytes, &Options::default()) {
         Ok(read) => read,
@@ -97,7 +100,7 @@ pub fn validate(library: &Library<'_>) -> Report {
     checker.report
 }
 
-/// The constants something refers to.
+/// The constants that are referenced.
 fn used(library: &Library<'_>) -> BTreeSet<u32> {
     let mut all = BTreeSet::new();
     let mut name = |name: &Name| all.extend([name.content, name.location.file]);
@@ -203,7 +206,7 @@ impl<'l> Checker<'l> {
                 "loader-branch",
                 place,
                 &loader.name,
-                "is the loader and wants one branch with the empty name",
+                "is the loader and needs one branch with the empty name",
             );
         }
         let mut seen = Set::new();
@@ -248,7 +251,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// Uses names up and gives them out; `open` means a glob brought names nobody knows.
+    /// Consumes and defines names; `open` means that a glob brought in unknown names.
     fn branch(&mut self, module: &'l Module, branch: &'l Branch, mut present: Set<'l>, open: bool, place: &str) {
         for (index, statement) in branch.statements.iter().enumerate() {
             let dest = match statement {
@@ -302,7 +305,7 @@ impl<'l> Checker<'l> {
         }
     }
 
-    /// Whether a block's clause fits what a closure of it holds.
+    /// Whether a block's `containing` clause matches what a closure of it holds.
     fn contained(&mut self, block: &Block, moved: &Set<'l>, loose: bool, dest: &Name, place: &str) {
         let wanted: Set<'_> = block.containing.names.iter().map(|name| self.bytes(name)).collect();
         let lacks = wanted.difference(moved).next().filter(|_| !loose);

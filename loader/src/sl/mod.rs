@@ -1,7 +1,7 @@
 //! Swanson SL libraries, versions 3 and 4: modules of S₀ code over a table of binary constants.
 //!
-//! Layout from the public description of the format (seed: the SL file format); decisions where it is silent are named
-//! at the place that takes them. Nothing here executes S₀.
+//! The layout follows the public description of the format (seed: the SL file format). Where it is silent, the code
+//! that decides says so. Nothing here executes S₀.
 
 mod check;
 mod model;

@@ -1,4 +1,4 @@
-//! What an SL file holds, as the file says it: names are indices into the table of constants.
+//! The contents of an SL file as stored: names are indices into the table of constants.
 
 use super::FORMAT;
 use crate::{Error, Result};
@@ -12,18 +12,18 @@ pub struct Library<'a> {
     pub version: u32,
     /// The binary constants, borrowed from the file.
     pub constants: Vec<Cow<'a, [u8]>>,
-    /// The units.
+    /// The modules.
     pub modules: Vec<Module>,
 }
 
-/// Where something stands in its source; lines and columns count from zero, the end is exclusive.
+/// A source range; lines and columns count from zero, the end is exclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Location {
     /// Index of the constant that names the source file.
     pub file: u32,
     /// First line and column.
     pub start: [u64; 2],
-    /// Line and column behind the last character.
+    /// Line and column after the last character.
     pub end: [u64; 2],
 }
 
@@ -45,21 +45,21 @@ pub struct Names {
     pub glob: Option<Location>,
 }
 
-/// One unit: an S₀ module.
+/// An S₀ module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
-    /// The unit's name.
+    /// The module's name.
     pub name: Name,
     /// Blocks; the first is the loader.
     pub blocks: Vec<Block>,
 }
 
-/// A block: what its closures contain, and the branches they offer.
+/// A block: what its closures contain, and its branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// The block's name.
     pub name: Name,
-    /// What a closure of this block holds.
+    /// The names that a closure of this block holds.
     pub containing: Names,
     /// The branches.
     pub branches: Vec<Branch>,
@@ -70,11 +70,11 @@ pub struct Block {
 pub struct Branch {
     /// The branch's name, often empty.
     pub name: Name,
-    /// What an invocation passes it.
+    /// The names that an invocation passes.
     pub receiving: Names,
     /// The statements, in order.
     pub statements: Vec<Statement>,
-    /// The invocation that ends it.
+    /// The invocation at its end.
     pub invocation: Invocation,
 }
 
@@ -87,7 +87,7 @@ pub enum Statement {
         dest: Name,
         /// Index of a block of the same module.
         block: u32,
-        /// What moves into the closure.
+        /// The names that move into the closure.
         close_over: Names,
     },
     /// `dest = literal content`.
@@ -96,14 +96,14 @@ pub enum Statement {
         dest: Name,
         /// Index of the constant with the bytes.
         content: u32,
-        /// Where the literal was written; version 4 has it, version 3 does not.
+        /// Where the literal was written; present in version 4, absent in version 3.
         location: Option<Location>,
     },
     /// `dest = rename source`.
     Rename {
         /// The name it defines.
         dest: Name,
-        /// The name it uses up.
+        /// The name it consumes.
         source: Name,
     },
 }
@@ -111,21 +111,21 @@ pub enum Statement {
 /// `-> target branch (inputs)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
-    /// The name of what is invoked.
+    /// The name of the invoked closure.
     pub target: Name,
     /// The branch's name.
     pub branch: Name,
-    /// What is passed.
+    /// The names that are passed.
     pub inputs: Names,
 }
 
 impl Library<'_> {
-    /// The bytes of a constant; empty for an index out of range, which the reader never gives.
+    /// The bytes of a constant; empty for an index out of range, which the reader rejects.
     pub fn bytes(&self, constant: u32) -> &[u8] {
         self.constants.get(constant as usize).map_or(&[], |bytes| bytes)
     }
 
-    /// A constant for people: UTF-8 as far as it goes.
+    /// A constant as text, with invalid UTF-8 replaced.
     pub fn text(&self, constant: u32) -> Cow<'_, str> {
         String::from_utf8_lossy(self.bytes(constant))
     }
@@ -136,7 +136,7 @@ impl Library<'_> {
         format!("{}:{line}:{column}", self.text(location.file))
     }
 
-    /// The index of the module of this name.
+    /// The index of the module with this name.
     pub fn module(&self, name: &[u8]) -> Option<usize> {
         self.modules
             .iter()
@@ -157,7 +157,7 @@ impl Library<'_> {
     }
 }
 
-/// Builds a library: interns constants, everything else is plain data.
+/// Builds a library: interns constants.
 #[derive(Clone, Debug)]
 pub struct Builder {
     pub(super) library: Library<'static>,
@@ -178,7 +178,7 @@ impl Builder {
         }
     }
 
-    /// The index of a constant, added if it is new.
+    /// The index of a constant, which is added if it is new.
     pub fn constant(&mut self, bytes: &[u8]) -> Result<u32> {
         if let Some(&index) = self.known.get(bytes) {
             return Ok(index);
@@ -190,7 +190,7 @@ impl Builder {
         Ok(index)
     }
 
-    /// A name without a place in a source: its file is the empty constant.
+    /// A name without a source location: its file is the empty constant.
     pub fn name(&mut self, bytes: &[u8]) -> Result<Name> {
         let (content, file) = (self.constant(bytes)?, self.constant(b"")?);
         let location = Location {

@@ -1,4 +1,4 @@
-//! S₀ text to [`Library`].
+//! Parses S₀ text into a [`Library`].
 
 use super::targets::{Result, Target, Targets};
 use super::{Block, Branch, Builder, Invocation, Library, Location, Module, Name, Names, Statement, canonical};
@@ -6,14 +6,14 @@ use crate::SourceError;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Parses S₀ text; `file` is the name that locations get where the text has none in comments.
+/// Parses S₀ text; `file` is the file name of locations that no comment gives.
 ///
-/// The grammar is the author's of 2020 with the inputs of 2022 (docs/spec/swanson-sl.md, section 5), and of our own: `branch NAME
-/// receiving (…) {…}` for blocks of several branches, `*` for globs, comments. Names are bare, quoted, or bytes in
-/// hexadecimal between brackets.
+/// The grammar is the author's of 2020 with the inputs of 2022 (docs/spec/swanson-sl.md, section 5), plus extensions:
+/// `branch NAME receiving (…) {…}` for blocks of several branches, `*` for globs, comments. Names are bare, quoted, or
+/// hexadecimal bytes in brackets.
 ///
 /// # Errors
-/// The first place where the text breaks the grammar, or names a block there is not.
+/// The first place where the text breaks the grammar or names an undefined block.
 pub fn parse(text: &str, file: &str) -> Result<Library<'static>> {
     let mut parser = Parser {
         source: text,
@@ -31,7 +31,7 @@ pub fn parse(text: &str, file: &str) -> Result<Library<'static>> {
     };
     parser.skip()?;
     parser.head = false;
-    // The table comes first, as it was: a constant twice keeps both its places.
+    // The original table comes first and keeps both copies of a duplicate constant.
     if !parser.table.is_empty() {
         parser.builder = Builder::with_table(&parser.table);
     }
@@ -41,11 +41,11 @@ pub fn parse(text: &str, file: &str) -> Result<Library<'static>> {
     }
     let mut library = parser.builder.finish();
     library.version = parser.version;
-    // Version 3's literals have no location, unless comments say that those of this file have.
+    // Version 3's literals have no location, unless comments give one.
     if library.version == 3 && !parser.located_literals {
         library.literal_locations().for_each(|location| *location = None);
     }
-    // Without a table of its own the text may have constants nothing needs by now, such as names of merged blocks.
+    // Text without a table may produce unreferenced constants, such as names of merged blocks.
     Ok(match parser.table.is_empty() {
         true => canonical(&library),
         false => library,
@@ -63,18 +63,18 @@ impl Builder {
     }
 }
 
-/// Numbers of a comment `/*@…*/`, and where it stands.
+/// Numbers of a comment `/*@…*/`, and its place.
 struct Note {
     span: Range<usize>,
     numbers: Vec<u64>,
 }
 
-/// What a name or literal is, with its comment or without.
+/// A name or literal with the location of its comment, if any.
 struct Noted {
     content: u32,
     location: Option<Location>,
     /// The location is the comment's.
-    told: bool,
+    has_location: bool,
 }
 
 struct Parser<'a> {
@@ -86,7 +86,7 @@ struct Parser<'a> {
     version: u32,
     /// The last `/*@…*/` with numbers.
     note: Option<Note>,
-    /// Nothing but comments so far: the version and the table of constants stand here, or nowhere.
+    /// Only comments so far: the version and the table of constants are allowed only here.
     head: bool,
     /// Some literal's comment gives its location.
     located_literals: bool,
@@ -96,7 +96,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// An error about what comes next.
+    /// An error at the next token.
     fn error(&self, message: impl Into<String>) -> SourceError {
         self.error_at(self.at..self.at + self.bare().max(1), message)
     }
@@ -105,7 +105,7 @@ impl Parser<'_> {
         SourceError::new(self.source, span, message)
     }
 
-    /// What comes next, for messages.
+    /// The next token, for messages.
     fn found(&self) -> String {
         match self.source.get(self.at..).map(|rest| rest.chars().next()) {
             Some(Some(first)) => match self.bare() {
@@ -342,7 +342,7 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    /// The constant and location of what stands from `start` to here, or what the comment behind it says.
+    /// The constant and location of the token from `start` to here, or those in the comment after it.
     fn noted(&mut self, bytes: &[u8], start: [u64; 2]) -> Result<Noted> {
         let end = self.position();
         self.note = None;
@@ -353,7 +353,7 @@ impl Parser<'_> {
             return Ok(Noted {
                 content,
                 location: Some(Location { file, start, end }),
-                told: false,
+                has_location: false,
             });
         };
         let content = note.numbers.first().copied().unwrap_or(u64::MAX);
@@ -361,14 +361,14 @@ impl Parser<'_> {
             .ok()
             .and_then(|at| self.table.get(at))
             .is_some_and(|old| old == bytes);
-        // A name edited beside its comment is a new name at the old place.
+        // A name that was edited beside its comment is a new name at the old location.
         let content = if same { content as u32 } else { self.constant(bytes)? };
-        let told = note.numbers.len() > 1;
-        let location = told.then(|| self.located(&note, 1)).transpose()?;
+        let has_location = note.numbers.len() > 1;
+        let location = has_location.then(|| self.located(&note, 1)).transpose()?;
         Ok(Noted {
             content,
             location,
-            told,
+            has_location,
         })
     }
 
@@ -395,7 +395,7 @@ impl Parser<'_> {
         let Noted { content, location, .. } = self.noted(&bytes, start)?;
         match location {
             Some(location) => Ok(Name { content, location }),
-            None => Err(self.error_at(at..end, "a name's comment wants six numbers")),
+            None => Err(self.error_at(at..end, "a name's comment needs six numbers")),
         }
     }
 
@@ -486,7 +486,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A name left out: the empty one, of no width.
+    /// An omitted name: empty, of zero width.
     fn empty_name(&mut self, at: [u64; 2]) -> Result<Name> {
         let (content, file) = (self.constant(b"")?, self.constant(self.file.as_bytes())?);
         let location = Location {
@@ -533,11 +533,11 @@ impl Parser<'_> {
                 let Noted {
                     content,
                     location,
-                    told,
+                    has_location,
                 } = self.noted(&bytes, start)?;
-                self.located_literals |= told;
+                self.located_literals |= has_location;
                 if self.version >= 4 && location.is_none() {
-                    return Err(self.error_at(at..end, "a literal's comment wants six numbers in version 4"));
+                    return Err(self.error_at(at..end, "a literal's comment needs six numbers in version 4"));
                 }
                 Ok(Statement::Literal {
                     dest,
@@ -586,7 +586,7 @@ impl Parser<'_> {
         Ok(Target::Name(start..self.at, name))
     }
 
-    /// `branch NAME = block, …`, the form of 2020: blocks had one body, and closures put several together.
+    /// `branch NAME = block, …`, the form of 2020: blocks had one body, and a closure listed several.
     fn branch_list(&mut self) -> Result<Target> {
         let start = self.at;
         let mut branches = Vec::new();

@@ -1,18 +1,18 @@
-//! [`Library`] to S₀ text.
+//! Prints a [`Library`] as S₀ text.
 
 use super::{Branch, Library, Location, Module, Name, Names, Statement};
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// How to print.
+/// Printing options.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PrintOptions {
-    /// Keep the table of constants and every name's index and location in comments `/*@…*/`: the text then parses to
-    /// the very same library.
+    /// Keep the table of constants and every name's index and location in comments `/*@…*/`: the text then parses to an
+    /// identical library.
     pub locations: bool,
 }
 
-/// The text of a library; [`super::parse`] reads it back.
+/// Prints a library; [`super::parse`] reads it back.
 ///
 /// A block of one branch with the empty name is printed in the short form. A block whose name is not unique is referred
 /// to as `#index`.
@@ -34,7 +34,7 @@ pub fn print(library: &Library<'_>, options: &PrintOptions) -> String {
     printer.out
 }
 
-/// A name as S₀ text: bare where it can be, else quoted.
+/// A name as S₀ text: bare if possible, else quoted.
 pub fn quote(bytes: &[u8]) -> String {
     let bare = |b: &u8| b.is_ascii_alphanumeric() || b"_.@$".contains(b);
     if !bytes.is_empty() && bytes.iter().all(bare) {
@@ -51,7 +51,7 @@ fn quoted(bytes: &[u8]) -> String {
             b'\n' => out.push_str("\\n"),
             b'\r' => out.push_str("\\r"),
             b'\t' => out.push_str("\\t"),
-            // The star is escaped so that a constant cannot end the comment it stands in.
+            // The star is escaped so that a constant cannot close the comment around it.
             b' '..=b'~' if byte != b'*' => out.push(char::from(byte)),
             _ => {
                 let _ = write!(out, "\\x{byte:02x}");
@@ -65,7 +65,7 @@ fn quoted(bytes: &[u8]) -> String {
 struct Printer<'a> {
     library: &'a Library<'a>,
     exact: bool,
-    /// Names that several blocks of the present module have.
+    /// Names shared by several blocks of the current module.
     shared: HashSet<&'a [u8]>,
     out: String,
 }

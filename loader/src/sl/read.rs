@@ -1,25 +1,26 @@
-//! Bytes to [`Library`]. Every count is checked against the bytes left before anything grows by it.
+//! Reads bytes into a [`Library`]. Every count is checked against the remaining bytes before anything is allocated by
+//! it.
 
 use super::{Block, Branch, FORMAT, Invocation, Library, Location, MAGIC, Module, Name, Names, Statement, varint};
 use crate::cursor::Cursor;
 use crate::{Error, Result};
 use std::borrow::Cow;
 
-/// How strictly to read.
+/// Reading options.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Refuse varints that are not the shortest, and version 3 files whose literals have locations.
+    /// Reject varints that are not the shortest, and version 3 files whose literals have locations.
     pub strict: bool,
 }
 
-/// What the reader noticed that the model does not keep.
+/// Irregularities in the file that the model does not record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
     /// Number of varints that were not the shortest.
     pub long_varints: u64,
     /// Offset of the first of them.
     pub first_long: Option<u64>,
-    /// A version 3 file that reads only with version 4's literals.
+    /// A version 3 file that can only be read with version 4's literals.
     pub located_literals: bool,
 }
 
@@ -28,7 +29,7 @@ pub fn read(bytes: &[u8]) -> Result<Library<'_>> {
     Ok(read_with(bytes, &Options::default())?.0)
 }
 
-/// Reads a library and tells what was odd.
+/// Reads a library and reports irregularities.
 pub fn read_with<'a>(bytes: &'a [u8], options: &Options) -> Result<(Library<'a>, Notes)> {
     let mut cursor = Cursor::new(FORMAT, bytes);
     if cursor.array::<4>("magic")? != MAGIC {
@@ -54,7 +55,8 @@ pub fn read_with<'a>(bytes: &'a [u8], options: &Options) -> Result<(Library<'a>,
         Ok((library, reader.notes))
     };
     let first = attempt(version == 4);
-    // The author may have changed literals before the number: one more try, whose failure is not the one to tell.
+    // Some files of version 3 have the literals of version 4: try once more, and report the first error if that fails
+    // too.
     if first.is_err() && version == 3 && !options.strict {
         return attempt(true).or(first);
     }
@@ -104,7 +106,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// A count of things of at least `size` bytes each.
+    /// A count of items of at least `size` bytes each.
     fn count(&mut self, size: u64, what: &str) -> Result<usize> {
         let at = self.cursor.offset();
         let count = self.number(what)?;

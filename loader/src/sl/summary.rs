@@ -1,10 +1,10 @@
-//! What a library holds, in a few words and as a structure.
+//! A library's contents as a structure and as short text.
 
 use super::{Library, Module, Name, Names, quote};
 use serde::Serialize;
 use std::fmt;
 
-/// A library's units with their blocks and branches.
+/// A library's modules with their blocks and branches.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Always `sl`.
@@ -13,16 +13,16 @@ pub struct Summary {
     pub version: u32,
     /// Number of binary constants.
     pub binaries: usize,
-    /// The units.
+    /// The modules.
     pub modules: Vec<UnitSummary>,
 }
 
-/// A unit.
+/// A module.
 #[derive(Clone, Debug, Serialize)]
 pub struct UnitSummary {
     /// Its name.
     pub name: String,
-    /// Units it is loaded with.
+    /// Modules it is loaded with.
     pub loads: Vec<String>,
     /// Its blocks.
     pub blocks: Vec<BlockSummary>,
@@ -46,28 +46,28 @@ pub struct BlockSummary {
 pub struct BranchSummary {
     /// Its name.
     pub name: String,
-    /// What it receives.
+    /// Number of statements.
     pub receiving: NameList,
     /// Number of statements.
     pub statements: usize,
-    /// What it invokes at its end.
+    /// The closure it invokes at its end.
     pub invokes: String,
-    /// Which branch of that.
+    /// The invoked branch.
     pub branch: String,
-    /// What it passes.
+    /// The names it passes.
     pub inputs: NameList,
 }
 
-/// Names, and whether all others belong to them too.
+/// A list of names, and whether a glob follows it.
 #[derive(Clone, Debug, Serialize)]
 pub struct NameList {
     /// The names.
     pub names: Vec<String>,
-    /// Whether a glob stands behind them.
+    /// Whether a glob follows them.
     pub glob: bool,
 }
 
-/// Sums up a library.
+/// Summarises a library.
 pub fn summary(library: &Library<'_>) -> Summary {
     let text = |name: &Name| library.text(name.content).into_owned();
     let list = |names: &Names| NameList {
@@ -101,7 +101,7 @@ pub fn summary(library: &Library<'_>) -> Summary {
     }
 }
 
-/// What the loader of a unit receives beside `$loaded`.
+/// What a module's loader receives besides `$loaded`.
 fn loads(library: &Library<'_>, module: &Module) -> Vec<String> {
     let branch = module.blocks.first().and_then(|block| block.branches.first());
     let names = branch.map(|branch| &branch.receiving.names[..]).unwrap_or_default();

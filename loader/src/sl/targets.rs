@@ -1,4 +1,4 @@
-//! The blocks closures name in a text: numbers for names, and blocks of several branches for the lists of 2020.
+//! Resolves the blocks that closures name in a text: names to indices, and the branch lists of 2020 to blocks.
 
 use super::{Block, Branch, Builder, Name, Names, Statement, quote};
 use crate::SourceError;
@@ -7,7 +7,7 @@ use std::ops::Range;
 
 pub(super) type Result<T, E = SourceError> = std::result::Result<T, E>;
 
-/// What a closure names, and where in the text.
+/// The block that a closure names, and its place in the text.
 pub(super) enum Target {
     /// `#index`.
     Index(Range<usize>, u64),
@@ -17,18 +17,18 @@ pub(super) enum Target {
     Branches(Range<usize>, Vec<(Name, Range<usize>, Vec<u8>)>),
 }
 
-/// Most names and statements that lists of branches may copy: a block is written once and may be in many lists.
+/// Limit on names and statements that branch lists may copy: a block is written once and may be in many lists.
 const MAX_COPIED: usize = 1 << 22;
 
 /// Resolves the targets of one module.
 pub(super) struct Targets<'t> {
     /// The text.
     pub source: &'t str,
-    /// Where names are constants.
+    /// Interns names as constants.
     pub builder: &'t mut Builder,
 }
 
-/// A list of branches: the blocks' numbers, each under the branch's name.
+/// A branch list: each block's index under the branch's name.
 struct List {
     key: Vec<(Vec<u8>, u32)>,
     names: Vec<Name>,
@@ -44,10 +44,9 @@ impl Targets<'_> {
         self.builder.library.bytes(name.content)
     }
 
-    /// Puts block numbers where the text had names, in the order of the closures in the text.
+    /// Replaces block names by block indices, in the order of the closures in the text.
     ///
-    /// A closure with a list of branches gets a block of its own, made of the listed blocks' bodies: one for each
-    /// distinct list.
+    /// A closure with a branch list gets a new block made of the listed blocks' bodies, one for each distinct list.
     pub fn resolve(mut self, mut blocks: Vec<Block>, targets: Vec<Target>) -> Result<Vec<Block>> {
         let mut known: HashMap<Vec<u8>, (u32, bool)> = HashMap::new();
         for (index, block) in blocks.iter().enumerate() {
@@ -91,7 +90,7 @@ impl Targets<'_> {
         }
     }
 
-    /// A list whose blocks can be the branches of one block.
+    /// A branch list whose blocks can be the branches of one block.
     fn list(
         &self,
         known: &HashMap<Vec<u8>, (u32, bool)>,
@@ -129,8 +128,9 @@ impl Targets<'_> {
         (bytes.collect(), names.glob.is_some())
     }
 
-    /// Makes a block of each list. It takes the place and the name of its first block where nothing else needs that
-    /// block, else it comes last under a name that tells its branches; blocks that only lists name are gone.
+    /// Makes a block of each branch list. It takes the place and name of its first block if nothing else refers to that
+    /// block; otherwise it is appended under a name made of its branches. Blocks that only branch lists name are
+    /// removed.
     fn merge(&mut self, mut blocks: Vec<Block>, lists: &[List]) -> Result<Vec<Block>> {
         let written = blocks.len();
         let mut direct = vec![false; written + lists.len()];
@@ -154,7 +154,7 @@ impl Targets<'_> {
             }
             blocks.push(made);
         }
-        // Where each block goes: those written keep their order, the made ones without a place follow.
+        // The new position of each block: parsed blocks keep their order, the generated ones follow.
         let mut order: Vec<usize> = Vec::new();
         for block in 0..written {
             match place[block] {
@@ -199,7 +199,7 @@ impl Targets<'_> {
     }
 }
 
-/// The blocks closures name, in the order of the text.
+/// The blocks that closures name, in text order.
 fn each_target(blocks: &mut [Block], mut each: impl FnMut(&mut u32)) {
     let branches = blocks.iter_mut().flat_map(|block| &mut block.branches);
     for statement in branches.flat_map(|branch| &mut branch.statements) {
@@ -209,7 +209,7 @@ fn each_target(blocks: &mut [Block], mut each: impl FnMut(&mut u32)) {
     }
 }
 
-/// Names and statements of a branch, about.
+/// Approximate number of names and statements in a branch.
 fn weight(branch: &Branch) -> usize {
     let of = |statement: &Statement| match statement {
         Statement::Closure { close_over, .. } => 2 + close_over.names.len(),

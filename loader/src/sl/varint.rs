@@ -7,9 +7,9 @@ use crate::{Error, Result};
 /// Largest value a varint holds: seven bits in each of eight bytes.
 pub const MAX_VARINT: u64 = (1 << 56) - 1;
 
-/// Reads a varint; also tells whether it had the shortest form.
+/// Reads a varint, and returns whether it had the shortest form.
 ///
-/// A first byte of zero has no one bit, so it is no prefix at all and an error.
+/// A first byte of zero has no one bit, so it is not a valid prefix.
 pub fn varint(cursor: &mut Cursor<'_>, what: &str) -> Result<(u64, bool)> {
     let at = cursor.offset();
     let first = cursor.u8(what)?;
@@ -28,7 +28,7 @@ pub fn varint(cursor: &mut Cursor<'_>, what: &str) -> Result<(u64, bool)> {
     Ok((value, more == 0 || value >> (7 * more) != 0))
 }
 
-/// Appends the shortest varint of a value; values above [`MAX_VARINT`] have none.
+/// Appends the shortest varint of a value; values above [`MAX_VARINT`] are an error.
 pub fn put_varint(out: &mut Vec<u8>, value: u64) -> Result<()> {
     if value > MAX_VARINT {
         return Err(Error::unsupported(
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_of_the_description() {
+    fn examples_of_the_description() {
         for (value, expected) in [
             (0, &[0x80][..]),
             (127, &[0xff]),
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn every_boundary_and_nothing_beyond() {
+    fn every_boundary_round_trips() {
         for length in 1..=8 {
             let top = (1u64 << (7 * length)) - 1;
             for (value, size) in [(top, length), (top + 1, length + 1)] {

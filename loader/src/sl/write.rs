@@ -1,11 +1,11 @@
-//! [`Library`] to bytes, always with the shortest varints.
+//! Writes a [`Library`] with the shortest varints.
 
 use super::{Branch, FORMAT, Library, Location, MAGIC, Name, Names, Statement, put_varint};
 use crate::{Error, Result};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The bytes of a library; the same as the file read when its varints were the shortest.
+/// Writes a library; the result equals the file that was read if its varints were the shortest.
 pub fn write(library: &Library<'_>) -> Result<Vec<u8>> {
     if !matches!(library.version, 3 | 4) {
         return Err(Error::unsupported(
@@ -36,7 +36,7 @@ pub fn write(library: &Library<'_>) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The same library with each constant once, in order of first use, and none unused.
+/// The same library with each constant once, in order of first use, and no unused constant.
 pub fn canonical(library: &Library<'_>) -> Library<'static> {
     let mut table = Table {
         library,
@@ -183,9 +183,9 @@ fn statement(out: &mut Vec<u8>, statement: &Statement, version: u32) -> Result<(
             name(out, dest)?;
             put_varint(out, (*content).into())?;
             match place {
-                // A version 3 file may have them too: it is written as it was read.
+                // A location in a version 3 file is written back as well.
                 Some(place) => location(out, place),
-                None if version >= 4 => Err(Error::unsupported(FORMAT, "version 4 wants a literal's location")),
+                None if version >= 4 => Err(Error::unsupported(FORMAT, "version 4 requires a literal's location")),
                 None => Ok(()),
             }
         }

@@ -1,13 +1,13 @@
-//! The members of a block's struct as the code declares them: where each number lies and what it is.
+//! The members of a block's struct: offset and type of each number.
 
 use super::{Located, ModuleIndex, decoration, op};
 use std::collections::HashMap;
 
-/// Deepest nesting of types that is followed.
+/// Limit on the nesting of types.
 const MAX_DEPTH: u32 = 16;
 
-/// Most fields of one block, nested structs flattened out; those behind are left out. The code names each of them in
-/// a chain of indices, so that no block of a program has as many.
+/// Limit on the fields of one block, with nested structs flattened; further ones are dropped. The code refers to each
+/// by an index chain, so no real block has as many.
 pub const MAX_FIELDS: usize = 1 << 16;
 
 /// Numeric class of a component.
@@ -32,25 +32,25 @@ pub struct Field {
     pub rows: u32,
     /// Columns of a matrix, else 1.
     pub columns: u32,
-    /// Bytes from one column to the next; 0 for what is no matrix.
+    /// Bytes from one column to the next; 0 if it is not a matrix.
     pub matrix_stride: u32,
-    /// Elements of an array; 1 when it is none.
+    /// Elements of an array; 1 if it is not an array.
     pub count: u32,
-    /// Bytes from one element to the next; 0 for what is no array.
+    /// Bytes from one element to the next; 0 if it is not an array.
     pub array_stride: u32,
 }
 
-/// The fields of the struct behind the variable at this descriptor set and binding: the element of a block that is
+/// The fields of the struct behind the variable at this descriptor set and binding: the element type of a block that is
 /// one runtime array (VBC's buffers), or the block itself.
 ///
-/// `None` where no variable or no struct is there. What is not a 32-bit number is left out.
+/// `None` if there is no such variable or struct. Members that are not 32-bit numbers are skipped.
 pub fn fields(index: &ModuleIndex, set: u32, binding: u32) -> Option<Vec<Field>> {
     let variable = index.globals().find(|v| index.place(v.id) == Some((set, binding)))?;
     fields_of(index, variable.pointee)
 }
 
-/// As [`fields`], of a type: through an array of descriptors, the block, and the block's only member where that is an
-/// array of structs.
+/// Like [`fields`], for a type: looks through an array of descriptors, the block, and the block's only member if that
+/// is an array of structs.
 pub fn fields_of(index: &ModuleIndex, ty: u32) -> Option<Vec<Field>> {
     let mut at = ty;
     for _ in 0..MAX_DEPTH {
@@ -70,8 +70,8 @@ pub fn fields_of(index: &ModuleIndex, ty: u32) -> Option<Vec<Field>> {
     None
 }
 
-/// Scalar components of all variables in a storage class, built-in blocks included; saturating. `per_vertex` takes one
-/// vertex's share of variables that lie in an array over a primitive's vertices.
+/// Scalar components of all variables in a storage class, built-in blocks included; saturating. `per_vertex` counts one
+/// vertex's share of variables that are arrays over a primitive's vertices.
 pub fn components(index: &ModuleIndex, class: u32, per_vertex: bool) -> u32 {
     let mut known = HashMap::new();
     let mut of_variable = |variable: Located| -> u32 {
@@ -85,7 +85,7 @@ pub fn components(index: &ModuleIndex, class: u32, per_vertex: bool) -> u32 {
     of_class.map(&mut of_variable).fold(0, u32::saturating_add)
 }
 
-/// Scalars in a type; an array of no known length counts as endless. Each type is counted once.
+/// Scalars in a type; an array of unknown length counts as infinite. Each type is counted once.
 fn components_of(index: &ModuleIndex, id: u32, known: &mut HashMap<u32, u32>, depth: u32) -> u32 {
     if depth >= MAX_DEPTH {
         return u32::MAX;
@@ -107,7 +107,7 @@ fn components_of(index: &ModuleIndex, id: u32, known: &mut HashMap<u32, u32>, de
     count
 }
 
-/// Appends the fields of a struct that begins at `base`; each member takes one of the budget.
+/// Appends the fields of a struct at offset `base`; each member takes one unit of the budget.
 fn flatten(index: &ModuleIndex, id: u32, base: u32, depth: u32, found: &mut Vec<Field>, budget: &mut usize) {
     let Some(members) = index.members(id).filter(|_| depth < MAX_DEPTH) else {
         return;

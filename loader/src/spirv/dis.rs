@@ -1,6 +1,6 @@
-//! Printing modules, as the reference disassembler (`spirv-dis` of SPIRV-Tools) does.
+//! Prints modules, as the reference disassembler (`spirv-dis` of SPIRV-Tools) does.
 //!
-//! What the grammar does not know is printed so that the assembler reads it back: raw words as `!number`.
+//! Instructions missing from the grammar are printed as raw words, `!number`, which the assembler reads back.
 
 use super::grammar::{Grammar, Row, Shape};
 use super::names::{self, Names};
@@ -9,21 +9,21 @@ use super::operand::{Context, Operand, Operands, bits, operands};
 use super::{HEADER_WORDS, Instruction, MAGIC, instructions, op};
 use crate::{Error, Result};
 
-/// How to print.
+/// Printer options.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Ids as numbers instead of names.
     pub raw_id: bool,
-    /// Results to the left of a column, the rest behind it.
+    /// Align results to the left of a column.
     pub indent: bool,
-    /// The byte offset behind every instruction.
+    /// The byte offset after every instruction.
     pub offsets: bool,
     /// Headings before sections.
     pub comment: bool,
     /// The module's header as comments.
     pub header: bool,
-    /// Instructions in a block two columns further in than its label, and blocks of a construct two further in than what
-    /// it branches from.
+    /// Indent instructions two columns further than their block's label, and blocks of a construct two further than the
+    /// block that branches to them.
     pub nested: bool,
 }
 
@@ -40,8 +40,7 @@ impl Default for Options {
     }
 }
 
-/// Bytes of text per byte of module that are printed at most: a long name may be used everywhere. Real modules have
-/// about five.
+/// Limit on bytes of text per byte of module, because a long name may be used everywhere. Real modules need about five.
 const MOST: usize = 64;
 
 const INDENT: usize = 15;
@@ -91,8 +90,8 @@ const GENERATORS: [&str; 37] = [
 /// A module as text.
 ///
 /// # Errors
-/// Invalid when there is no header, its magic is wrong, or an instruction's length is impossible; Unsupported when
-/// long names make the text grow beyond all measure.
+/// Invalid if the header is missing, its magic is wrong, or an instruction's length is impossible; Unsupported if long
+/// names make the text too large.
 pub fn disassemble(grammar: &Grammar, words: &[u32], options: Options) -> Result<String> {
     if words.len() < HEADER_WORDS {
         return Err(Error::invalid("spirv", "shorter than a header", words.len() as u64 * 4));
@@ -131,7 +130,7 @@ pub fn disassemble(grammar: &Grammar, words: &[u32], options: Options) -> Result
     })
 }
 
-/// One instruction as [`disassemble`] prints it without indenting; none where no instruction begins there.
+/// One instruction as [`disassemble`] prints it without indentation; `None` if no instruction begins there.
 pub fn one(grammar: &Grammar, words: &[u32], position: usize) -> Option<String> {
     let mut printer = Printer {
         grammar,
@@ -156,12 +155,12 @@ pub fn one(grammar: &Grammar, words: &[u32], position: usize) -> Option<String> 
     None
 }
 
-/// A registered generator's name.
+/// The registered name of a generator.
 pub(super) fn generator_name(tool: u32) -> Option<&'static str> {
     GENERATORS.get(tool as usize).copied()
 }
 
-/// The header's generator word of the text the header comment gives, such as `Khronos; 3`.
+/// Parses the generator in a header comment, such as `Khronos; 3`, into its word.
 pub(super) fn generator(text: &str) -> Option<u32> {
     let (tool, misc) = text.rsplit_once("; ")?;
     let number = tool
@@ -179,26 +178,26 @@ struct Printer<'g> {
     options: Options,
     out: Vec<u8>,
     headed: [bool; 3],
-    /// Length of text from which on ids are numbers and printing ends with an error.
+    /// Length of text beyond which ids are printed as numbers and printing ends with an error.
     limit: usize,
     nesting: Nesting,
 }
 
-/// How far in an instruction is, for nested indenting.
+/// The state of nested indentation.
 #[derive(Default)]
 struct Nesting {
-    /// Where the open constructs end, the innermost last.
+    /// Merge blocks of the open constructs, innermost last.
     merges: Vec<u32>,
-    /// Where the construct ends that this block's last instruction begins.
+    /// Merge block of the construct that this block's last instruction begins.
     next: Option<u32>,
     inside: bool,
 }
 
-/// Constructs in constructs that are shown; deeper ones stand below each other.
+/// Limit on indented construct levels; deeper ones are not indented further.
 const MAX_NESTING: usize = 64;
 
 impl Nesting {
-    /// Columns that an instruction is further in.
+    /// Indentation of an instruction in columns.
     fn columns(&mut self, instruction: &Instruction<'_>) -> usize {
         let first = instruction.words.get(1).copied().unwrap_or(0);
         match instruction.opcode {
@@ -209,7 +208,7 @@ impl Nesting {
             op::LABEL => {
                 self.inside = true;
                 self.merges.extend(self.next.take());
-                // A block that ends several constructs at once is behind all of them.
+                // A block may end several constructs at once.
                 if let Some(at) = self.merges.iter().position(|merge| *merge == first) {
                     self.merges.truncate(at);
                 }
@@ -304,7 +303,7 @@ impl<'g> Printer<'g> {
         }
     }
 
-    /// An instruction the grammar cannot print, as words.
+    /// An instruction that the grammar cannot print, as words.
     fn raw(&mut self, instruction: &Instruction<'_>, columns: usize) {
         self.indent();
         self.further(columns);
@@ -340,7 +339,7 @@ impl<'g> Printer<'g> {
             let start = self.out.len();
             self.indent();
             self.id(id, true);
-            // The name ends three columns before the instruction, where there is room.
+            // The name ends three columns before the instruction, if there is room.
             if self.options.indent {
                 let length = self.out.len() - start - INDENT;
                 let drop = (length + 3).min(INDENT);
@@ -407,7 +406,7 @@ impl<'g> Printer<'g> {
         Some(())
     }
 
-    /// A string; none if it could not be read back (not UTF-8, or something behind its end).
+    /// A string; `None` if it could not be read back (not UTF-8, or non-zero bytes after its end).
     fn string(&mut self, words: &[u32]) -> Option<()> {
         self.out.push(b'"');
         let start = self.out.len();

@@ -1,5 +1,5 @@
-//! What a module is meant for: a version of SPIR-V alone, or an API that reads up to some version, by the names that
-//! SPIRV-Tools gives them.
+//! Target environments: a version of SPIR-V alone, or an API that accepts SPIR-V up to some version, by the names that
+//! SPIRV-Tools uses.
 
 use std::fmt;
 
@@ -11,12 +11,12 @@ pub struct TargetEnv {
     api: Api,
 }
 
-/// Whose rules hold beside SPIR-V's own.
+/// The API whose rules apply in addition to SPIR-V's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Api {
-    /// Nobody's.
+    /// No API.
     None,
-    /// Vulkan's of this version, as SPIR-V writes versions: `0x10100` is 1.1.
+    /// Vulkan of this version, encoded as SPIR-V versions are: `0x10100` is 1.1.
     Vulkan(u32),
 }
 
@@ -25,10 +25,10 @@ const fn row(name: &'static str, version: u32, api: Api) -> TargetEnv {
 }
 
 impl TargetEnv {
-    /// SPIR-V of any version that is known, without an API's rules.
+    /// SPIR-V of any known version, without an API's rules.
     pub const UNIVERSAL: Self = row("spv1.6", 0x10600, Api::None);
 
-    /// Every environment. Those of OpenCL and OpenGL are not here: their rules are not known to us.
+    /// Every environment. Those of OpenCL and OpenGL are missing: their rules are not implemented.
     pub const ALL: &'static [Self] = &[
         row("spv1.0", 0x10000, Api::None),
         row("spv1.1", 0x10100, Api::None),
@@ -44,7 +44,7 @@ impl TargetEnv {
         row("vulkan1.3", 0x10600, Api::Vulkan(0x10300)),
     ];
 
-    /// The environment of a name.
+    /// Looks up an environment by name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|env| env.name == name)
     }
@@ -54,12 +54,12 @@ impl TargetEnv {
         self.name
     }
 
-    /// Latest version of SPIR-V that it reads, as the header has it.
+    /// Latest SPIR-V version that it accepts, as in the header.
     pub fn version(self) -> u32 {
         self.version
     }
 
-    /// Whose rules hold.
+    /// The API whose rules apply.
     pub fn api(self) -> Api {
         self.api
     }

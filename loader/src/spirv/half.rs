@@ -1,7 +1,7 @@
-//! A module whose floats are rounded to half precision after every step.
+//! Rounds a module's floats to half precision after every step.
 //!
-//! A fragment processor that computes in fp16 gives other pictures than one with fp32. This module, drawn where floats
-//! have 32 bits, shows how much of a difference the precision alone accounts for.
+//! A fragment processor that computes in fp16 produces other pictures than one with fp32. Drawing this module with
+//! 32-bit floats shows how much of the difference comes from precision alone.
 
 use super::transform::{Editor, build, opcode};
 use super::{Grammar, ModuleIndex, decoration, op};
@@ -22,12 +22,12 @@ mod glsl {
     pub(super) const LOG2: u32 = 30;
 }
 
-/// The module with an `OpQuantizeToF16` behind every instruction that gives a 32-bit float or a vector of them. Matrices
-/// are rounded where they are taken apart or multiplied. A power is three steps (logarithm, product, exponential), a quotient
-/// two (reciprocal, product), and a sine takes its angle in turns, as such processors have them.
+/// Adds an `OpQuantizeToF16` after every instruction that yields a 32-bit float or a vector of them. Matrices are
+/// rounded when they are decomposed or multiplied. A power is three steps (logarithm, product, exponential), a quotient
+/// two (reciprocal, product), and a sine takes its angle in turns, as on such processors.
 ///
 /// # Errors
-/// Invalid when the module does not walk.
+/// Invalid if the module cannot be walked.
 pub fn half_steps(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
@@ -49,7 +49,7 @@ pub fn half_steps(words: &[u32]) -> Result<Vec<u32>> {
             (op::TYPE_VECTOR, [_, id, component, count]) if rounding.sizes.contains_key(component) => {
                 rounding.sizes.insert(*id, *count);
             }
-            // It may stand at arithmetic alone, which the results no longer come from.
+            // The decoration is valid only on arithmetic, which no longer produces the result.
             (op::DECORATE, [_, _, decoration::NO_CONTRACTION]) => continue,
             (op::FUNCTION, _) => inside = true,
             (op::FUNCTION_END, _) => inside = false,
@@ -86,7 +86,7 @@ pub fn half_steps(words: &[u32]) -> Result<Vec<u32>> {
     Ok(words)
 }
 
-/// The module as it is written.
+/// The module while it is being written.
 #[derive(Default)]
 struct Rounding {
     next: u32,
@@ -123,7 +123,7 @@ impl Rounding {
         (self.one, self.turn, self.turns) = (one, turn, turns);
     }
 
-    /// An instruction whose result is rounded; gives the rounded one.
+    /// Emits an instruction, rounds its result, and returns the rounded id.
     fn step(&mut self, code: u16, ty: u32, operands: &[u32]) -> u32 {
         let rounded = self.fresh();
         self.step_to(rounded, code, ty, operands);
@@ -144,7 +144,7 @@ impl Rounding {
         }
     }
 
-    /// One, in each component.
+    /// A vector of ones.
     fn ones(&mut self, ty: u32) -> u32 {
         match self.sizes.get(&ty) {
             Some(count @ 2..) => {
@@ -155,7 +155,7 @@ impl Rounding {
         }
     }
 
-    /// An instruction as the steps that it is.
+    /// Splits an instruction into its steps.
     fn steps(&mut self, instruction: &[u32]) {
         let (code, ty, result) = (opcode(instruction), instruction[1], instruction[2]);
         match (code, &instruction[3..]) {
@@ -166,7 +166,7 @@ impl Rounding {
             }
             (op::EXT_INST, &[set, number @ (glsl::SIN | glsl::COS), angle]) if Some(set) == self.glsl => {
                 let turns = self.scaled(ty, angle, self.turns);
-                // The angle in turns is what is rounded, not that in radians.
+                // The angle in turns is rounded, not the one in radians.
                 let exact = self.fresh();
                 let product = match self.sizes.get(&ty) {
                     Some(1) => MULTIPLY,
@@ -235,7 +235,7 @@ OpFunctionEnd
         let index = ModuleIndex::new(&half).expect("it walks");
         let steps = Editor::new(&index).expect("it walks");
         let steps = steps.body.iter().filter(|words| opcode(words) == QUANTIZE);
-        // Load, sum, three of the power, two of the sine, three of the quotient, two phis, product.
+        // Load, sum, three for the power, two for the sine, three for the quotient, two phis, product.
         assert_eq!(steps.count(), 13);
         let report = validate(Grammar::builtin(), &half);
         assert!(report.diagnostics.is_empty(), "{:?}", report.diagnostics);

@@ -1,8 +1,8 @@
-//! A table from ids to small values: dense where ids are, a map for the stray ones.
+//! A table from ids to small values: dense for low ids, a map for outliers.
 
 use std::collections::HashMap;
 
-/// Values by id. Memory follows the module's size, never the header's bound.
+/// Values by id. Memory is bounded by the module's size, not by the header's id bound.
 #[derive(Clone, Debug)]
 pub(super) struct Ids<T> {
     dense: Vec<T>,
@@ -11,7 +11,7 @@ pub(super) struct Ids<T> {
 }
 
 impl<T: Copy> Ids<T> {
-    /// A table for a module of `words` words: no more ids than that can be defined.
+    /// A table for a module of `words` words, which bounds the number of ids it can define.
     pub(super) fn new(words: usize, bound: u32, none: T) -> Self {
         let dense = vec![none; (words + 64).min(bound as usize)];
         Self {

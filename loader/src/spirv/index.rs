@@ -1,7 +1,7 @@
-//! What a module declares, found once: definitions by id, decorations, the interface.
+//! An index of a module's declarations: definitions by id, decorations, the interface.
 //!
-//! Built once for each stage and borrowed from the file's words; whoever asks something of the module asks here.
-//! Nothing is copied but positions. Bodies of functions are only stepped through, until an id in one is asked for.
+//! Built once per stage; borrows the file's words and copies only positions. Function bodies are skipped until an id
+//! defined in one is looked up.
 
 use super::ids::Ids;
 use super::walk::Instructions;
@@ -23,23 +23,23 @@ struct Decoration {
     position: u32,
 }
 
-/// The member of a decoration that means the id itself.
+/// The member value of a decoration on the id itself.
 const WHOLE: u32 = u32::MAX;
 
 /// The operands of an image type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Image {
-    /// Id of the type that its texels are read as.
+    /// Id of the type that texels have when read.
     pub sampled_type: u32,
     /// One of [`dim`].
     pub dim: u32,
-    /// 1 for a colour image, 1 for a depth image, 2 where that is not told.
+    /// 0 for a colour image, 1 for a depth image, 2 if unspecified.
     pub depth: u32,
     /// 1 for an array of images.
     pub arrayed: u32,
-    /// 1 for several samples a texel.
+    /// 1 for several samples per texel.
     pub multisampled: u32,
-    /// [`Image::SAMPLED`] or [`Image::STORAGE`]; 0 where that is not told.
+    /// [`Image::SAMPLED`] or [`Image::STORAGE`]; 0 if unspecified.
     pub sampled: u32,
     /// One of [`image_format`](super::image_format).
     pub format: u32,
@@ -52,7 +52,7 @@ impl Image {
     /// [`Image::sampled`] of a storage image, storage texel buffer or subpass input.
     pub const STORAGE: u32 = 2;
 
-    /// Whether it is a buffer of texels.
+    /// Whether it is a texel buffer.
     pub fn is_buffer(&self) -> bool {
         self.dim == dim::BUFFER
     }
@@ -63,12 +63,12 @@ impl Image {
     }
 }
 
-/// A global variable of a storage class with its place in the interface.
+/// A global variable and its place in the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Located {
     /// Id of the variable.
     pub id: u32,
-    /// Id of what its pointer points to.
+    /// Id of the pointee's type.
     pub pointee: u32,
     /// Storage class.
     pub class: u32,
@@ -76,15 +76,15 @@ pub struct Located {
     pub position: usize,
 }
 
-/// What a module declares.
+/// The declarations of a module.
 #[derive(Clone, Debug)]
 pub struct ModuleIndex<'a> {
     words: Source<'a>,
-    /// Positions of types, constants and global variables by id; 0 is none.
+    /// Positions of types, constants and global variables by id; 0 for none.
     declared: Ids<u32>,
     /// Sorted.
     decorations: Vec<Decoration>,
-    /// Positions of what applies decoration groups, until they are applied.
+    /// Positions of instructions that apply decoration groups, until they are applied.
     groups: Vec<u32>,
     capabilities: Vec<u32>,
     /// Positions, in module order.
@@ -93,17 +93,16 @@ pub struct ModuleIndex<'a> {
     variables: Vec<u32>,
     /// Position of the first function.
     functions: usize,
-    /// Positions of what functions define; found when first asked for.
+    /// Positions of definitions in functions; computed on first use.
     bodies: OnceLock<Ids<u32>>,
 }
 
 impl<'a> ModuleIndex<'a> {
-    /// Finds the declarations; of the functions only the instructions' lengths are looked at. The header is not
-    /// judged.
+    /// Indexes the declarations. Functions are only walked, and the header is not checked.
     ///
     /// # Errors
-    /// Invalid where an instruction's length is wrong or a declaration lacks its result; the offset counts from the
-    /// start of the module.
+    /// Invalid if an instruction's length is wrong or a declaration lacks its result; the offset counts from the start
+    /// of the module.
     pub fn new(words: impl Into<Source<'a>>) -> Result<Self> {
         match words.into() {
             Source::Words(words) => Self::of(words, Source::Words),
@@ -111,7 +110,7 @@ impl<'a> ModuleIndex<'a> {
         }
     }
 
-    /// As [`ModuleIndex::new`] for one way of holding words.
+    /// [`ModuleIndex::new`] for one representation of words.
     fn of<W: Words>(words: W, source: fn(W) -> Source<'a>) -> Result<Self> {
         let bound = words.word(3).unwrap_or(0);
         let mut index = Self {
@@ -140,7 +139,7 @@ impl<'a> ModuleIndex<'a> {
         Ok(index)
     }
 
-    /// Gives the targets of decoration groups what the groups have.
+    /// Copies the decorations of groups to their targets.
     fn spread_groups<W: Words>(&mut self, words: W) {
         let mut more = Vec::new();
         for position in std::mem::take(&mut self.groups) {
@@ -167,7 +166,7 @@ impl<'a> ModuleIndex<'a> {
         }
     }
 
-    /// Notes what an instruction before the first function declares.
+    /// Records a declaration before the first function.
     fn declare<W: Words>(&mut self, instruction: &InstructionIn<W>) -> Result<()> {
         let position = instruction.position as u32;
         let result = match instruction.opcode {
@@ -218,12 +217,12 @@ impl<'a> ModuleIndex<'a> {
         self.words
     }
 
-    /// The header; words that are missing are zero.
+    /// The header; missing words are zero.
     pub fn header(&self) -> [u32; HEADER_WORDS] {
         std::array::from_fn(|at| self.words.word(at).unwrap_or_default())
     }
 
-    /// Version as the header has it: `0x0001_0500` is 1.5.
+    /// Version as in the header: `0x0001_0500` is 1.5.
     pub fn version(&self) -> u32 {
         self.words.word(1).unwrap_or_default()
     }
@@ -238,12 +237,12 @@ impl<'a> ModuleIndex<'a> {
         Instructions::of(self.words, self.functions).flatten()
     }
 
-    /// The instruction at a position that the index gave.
+    /// The instruction at an indexed position.
     fn at(&self, position: u32) -> Option<Node<'a>> {
         Instructions::of(self.words, position as usize).next()?.ok()
     }
 
-    /// The instruction that defines an id, a type or a value in a function alike.
+    /// The instruction that defines an id, be it a declaration or a value in a function.
     pub fn definition(&self, id: u32) -> Option<Node<'a>> {
         match self.declared.get(id) {
             0 => match self.bodies.get_or_init(|| self.index_bodies()).get(id) {
@@ -276,13 +275,13 @@ impl<'a> ModuleIndex<'a> {
         found
     }
 
-    /// The opcode that declares an id; 0 where nothing does.
+    /// The opcode that declares an id; 0 if it is not declared.
     pub fn opcode(&self, id: u32) -> u16 {
         self.declaration(id).map_or(0, |node| node.opcode)
     }
 
-    /// The first `N` operands of an id's definition if it is of this opcode and has as many (result type and result
-    /// counted).
+    /// The first `N` operands of an id's definition, if it has this opcode and at least as many operands (counting
+    /// result type and result).
     pub fn operands<const N: usize>(&self, id: u32, opcode: u16) -> Option<[u32; N]> {
         self.definition(id).filter(|node| node.opcode == opcode)?.head()
     }
@@ -306,7 +305,7 @@ impl<'a> ModuleIndex<'a> {
             .filter_map(of_kind)
     }
 
-    /// Whether some entry point has this execution mode.
+    /// Whether an entry point has this execution mode.
     pub fn has_mode(&self, kind: u32) -> bool {
         self.modes(kind).next().is_some()
     }
@@ -316,7 +315,7 @@ impl<'a> ModuleIndex<'a> {
         self.variables.iter().filter_map(|position| self.at(*position))
     }
 
-    /// Global variables whose pointer type is one, in module order.
+    /// Global variables with a valid pointer type, in module order.
     pub fn globals(&self) -> impl Iterator<Item = Located> {
         self.variables().filter_map(|node| {
             let [pointer, id, class] = node.head()?;
@@ -330,12 +329,12 @@ impl<'a> ModuleIndex<'a> {
         })
     }
 
-    /// The first operand of an id's decoration (0 for one without), if it has that decoration.
+    /// The first operand of an id's decoration (0 if it has none), if the id has it.
     pub fn decoration(&self, id: u32, kind: u32) -> Option<u32> {
         self.member_decoration(id, WHOLE, kind)
     }
 
-    /// As [`ModuleIndex::decoration`] for a struct's member.
+    /// [`ModuleIndex::decoration`] for a struct's member.
     pub fn member_decoration(&self, id: u32, member: u32, kind: u32) -> Option<u32> {
         let key = (id, member, kind);
         let index = self.decorations.partition_point(|d| (d.target, d.member, d.kind) < key);
@@ -343,7 +342,7 @@ impl<'a> ModuleIndex<'a> {
         ((found.target, found.member, found.kind) == key).then_some(found.value)
     }
 
-    /// The decorations of an id itself, as instructions, by rising number.
+    /// The decorations of an id itself, as instructions, in ascending order.
     pub fn decorations(&self, id: u32) -> impl Iterator<Item = Node<'a>> {
         let from = self.decorations.partition_point(|d| (d.target, d.member) < (id, WHOLE));
         let all = self.decorations[from..].iter();
@@ -351,13 +350,13 @@ impl<'a> ModuleIndex<'a> {
             .filter_map(|d| self.at(d.position))
     }
 
-    /// Descriptor set and binding of a variable that has both.
+    /// Descriptor set and binding of a variable with both.
     pub fn place(&self, variable: u32) -> Option<(u32, u32)> {
         let set = self.decoration(variable, decoration::DESCRIPTOR_SET)?;
         Some((set, self.decoration(variable, decoration::BINDING)?))
     }
 
-    /// What a pointer type points to.
+    /// The pointee of a pointer type.
     pub fn pointee(&self, pointer: u32) -> Option<u32> {
         self.operands(pointer, op::TYPE_POINTER)
             .map(|[_, _, pointee]: [u32; 3]| pointee)
@@ -380,10 +379,10 @@ impl<'a> ModuleIndex<'a> {
         Some(node.tail(1))
     }
 
-    /// The struct that a block is about: one that holds a struct and nothing else is only its wrapper.
+    /// The struct of a block; looks through a struct whose only member is a struct.
     pub fn unwrapped(&self, block: u32) -> u32 {
         let mut id = block;
-        // A module that is wrong can have structs of themselves.
+        // Invalid modules can contain recursive structs.
         for _ in 0..MAX_WRAPPERS {
             let mut members = self.members(id).into_iter().flatten();
             match (members.next(), members.next()) {
@@ -409,7 +408,7 @@ impl<'a> ModuleIndex<'a> {
         })
     }
 
-    /// Locations that variables of a storage class carry, rising.
+    /// Locations of the variables in a storage class, ascending.
     pub fn locations(&self, storage: u32) -> std::collections::BTreeSet<u32> {
         let of_class = self.variables().filter(|node| node.operand(2) == Some(storage));
         of_class
@@ -417,20 +416,20 @@ impl<'a> ModuleIndex<'a> {
             .collect()
     }
 
-    /// Name of a struct's member, where the module tells it.
+    /// Name of a struct's member, if the module has one.
     pub fn member_name(&self, structure: u32, member: u32) -> Option<String> {
-        self.told(3, |node| {
+        self.string_operand(3, |node| {
             node.opcode == op::MEMBER_NAME && node.head() == Some([structure, member])
         })
     }
 
-    /// Name of an id, where the module tells it.
+    /// Name of an id, if the module has one.
     pub fn name(&self, id: u32) -> Option<String> {
-        self.told(2, |node| node.opcode == op::NAME && node.operand(0) == Some(id))
+        self.string_operand(2, |node| node.opcode == op::NAME && node.operand(0) == Some(id))
     }
 
-    /// The string from a word on of the first such declaration.
-    fn told(&self, from: usize, wanted: impl Fn(&Node) -> bool) -> Option<String> {
+    /// The string operand at `from` in the first matching instruction.
+    fn string_operand(&self, from: usize, wanted: impl Fn(&Node) -> bool) -> Option<String> {
         let node = Instructions::of(self.words, HEADER_WORDS)
             .flatten()
             .take_while(|node| node.position < self.functions)
@@ -440,10 +439,10 @@ impl<'a> ModuleIndex<'a> {
     }
 }
 
-/// Structs around a struct at most.
+/// Limit on wrapper structs around a struct.
 const MAX_WRAPPERS: u32 = 16;
 
-/// Ids above this are kept in a map: what a large module's functions define needs no place among the declarations.
+/// Ids above this are kept in a map: ids defined in a large module's functions need no slot among the declarations.
 const MAX_DENSE: usize = 1 << 12;
 
 fn decoration_of<W: Words>(instruction: &InstructionIn<W>) -> Option<Decoration> {
@@ -460,7 +459,7 @@ fn decoration_of<W: Words>(instruction: &InstructionIn<W>) -> Option<Decoration>
     })
 }
 
-/// Steps from instruction to instruction as far as the end, so that a wrong length is found.
+/// Walks all instructions, to find wrong lengths.
 fn step_through<W: Words>(words: W, from: usize) -> Result<()> {
     let mut all = Instructions::of(words, from);
     all.try_for_each(|instruction| instruction.map(drop))

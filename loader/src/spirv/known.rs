@@ -1,12 +1,12 @@
-//! The few numbers of SPIR-V that our own passes name in code. All others are in the [grammar](super::grammar); a test
-//! holds these against it.
+//! The SPIR-V numbers that this crate uses in code. All others are in the [grammar](super::grammar); a test compares
+//! these with it.
 
 macro_rules! known {
     ($($(#[$meta:meta])* $module:ident($int:ty) { $($name:ident = $value:literal $text:literal,)* })*) => {
         $($(#[$meta])* pub mod $module {
             $(#[doc = concat!("`", $text, "`.")] pub const $name: $int = $value;)*
 
-            /// Every number here with the specification's name.
+            /// Every number with its name in the specification.
             pub const TABLE: &[($int, &str)] = &[$(($value, $text)),*];
         })*
     };

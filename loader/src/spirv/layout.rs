@@ -1,23 +1,24 @@
-//! Where members of blocks lie. Offsets are decorations, and no code depends on them: a module can be given others.
+//! Memory layout of block members. Offsets are decorations that no instruction depends on, so a module's layout can be
+//! changed.
 
 use super::transform::{Editor, build, opcode};
 use super::{Located, ModuleIndex, decoration, op};
 use crate::Result;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// How members follow each other.
+/// Layout rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// One after another, arrays and matrices tight: VBC's only layout.
+    /// Packed, with tight arrays and matrices: VBC's only layout.
     Scalar,
-    /// As WGSL's uniform address space wants them, which is `std140` but for matrices of two rows.
+    /// WGSL's uniform address space: `std140` except for matrices of two rows.
     Uniform,
 }
 
-/// The module with the blocks of some variables laid out by other rules; the words unchanged where they are already.
+/// Lays out the blocks of the selected variables by these rules; returns the words unchanged if nothing differs.
 ///
 /// # Errors
-/// Invalid when the module does not walk.
+/// Invalid if the module cannot be walked.
 pub fn lay_out(words: &[u32], rules: Rules, wanted: impl Fn(&ModuleIndex, &Located) -> bool) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
@@ -46,17 +47,17 @@ pub fn lay_out(words: &[u32], rules: Rules, wanted: impl Fn(&ModuleIndex, &Locat
     Ok(module.words())
 }
 
-/// Bytes of a type, and what its place is a multiple of.
+/// Size and alignment of a type.
 #[derive(Clone, Copy)]
 struct Size {
     bytes: u32,
     align: u32,
 }
 
-/// Layout of the types that blocks are made of.
+/// Layout of the types that blocks consist of.
 struct Layout {
     rules: Rules,
-    /// The structs that have been seen.
+    /// The structs already laid out.
     structs: HashMap<u32, Size>,
     strides: BTreeMap<u32, u32>,
     decorations: Vec<Vec<u32>>,
@@ -72,7 +73,7 @@ impl Layout {
         }
     }
 
-    /// A type's size; its decorations are noted on the way.
+    /// Computes a type's size, and records its decorations.
     fn measure(&mut self, index: &ModuleIndex, id: u32, depth: u32) -> Size {
         if depth > 16 {
             return Size { bytes: 0, align: 1 };
@@ -100,7 +101,7 @@ impl Layout {
         self.numbers(index, id)
     }
 
-    /// A number's or a vector's.
+    /// Size of a scalar or vector.
     fn numbers(&self, index: &ModuleIndex, id: u32) -> Size {
         let vector: Option<[u32; 3]> = index.operands(id, op::TYPE_VECTOR);
         let (scalar, count) = vector.map_or((id, 1), |[_, scalar, count]| (scalar, count));
@@ -123,7 +124,7 @@ impl Layout {
         }
     }
 
-    /// Bytes from column to column.
+    /// Bytes from one column to the next.
     fn column_stride(&self, index: &ModuleIndex, column: u32) -> u32 {
         let Size { bytes, align } = self.numbers(index, column);
         multiple(bytes, align)
@@ -171,12 +172,12 @@ impl Layout {
     }
 }
 
-/// The next multiple of an alignment, or the largest number where 32 bits cannot hold it.
+/// Rounds up to a multiple of the alignment; saturates at 32 bits.
 fn multiple(bytes: u32, align: u32) -> u32 {
     bytes.checked_next_multiple_of(align.max(1)).unwrap_or(u32::MAX)
 }
 
-/// What an array, or an array of arrays, is of; a type that is none is itself.
+/// The innermost element type of nested arrays; other types are returned unchanged.
 fn matrices(index: &ModuleIndex, mut id: u32) -> u32 {
     while let Some([_, element, _]) = index.operands(id, op::TYPE_ARRAY) {
         id = element;

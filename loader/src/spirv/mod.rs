@@ -1,4 +1,4 @@
-//! SPIR-V: grammar, walking, printing, assembling, and what is built on them.
+//! SPIR-V: grammar, walking, printing, assembling, validation and transformations.
 
 pub mod asm;
 pub mod block;
@@ -43,36 +43,36 @@ pub const MAGIC: u32 = 0x0723_0203;
 /// Words in a module's header: magic, version, generator, id bound, schema.
 pub const HEADER_WORDS: usize = 5;
 
-/// The words of a module, from bytes in either order.
+/// The words of a module, from bytes of either byte order.
 ///
 /// # Errors
-/// Invalid when the bytes are no whole words or begin with no magic number.
+/// Invalid if the bytes are not whole words or lack the magic number.
 pub fn read(bytes: &[u8]) -> crate::Result<Vec<u32>> {
     to_words(bytes)
 }
 
-/// The bytes of a module, the least significant of each word first.
+/// The bytes of a module, little-endian.
 pub fn write(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A module as text that [`parse`] reads; [`dis`] has options.
+/// Prints a module as text that [`parse`] reads; [`dis`] has options.
 ///
 /// # Errors
-/// Invalid when the module has no header.
+/// Invalid if the module has no header.
 pub fn print(words: &[u32]) -> crate::Result<String> {
     dis::disassemble(Grammar::builtin(), words, dis::Options::default())
 }
 
-/// A module from text; [`asm`] has options.
+/// Assembles a module from text; [`asm`] has options.
 ///
 /// # Errors
-/// What is wrong, with line and column.
+/// The error with line and column.
 pub fn parse(text: &str) -> Result<Vec<u32>, asm::Error> {
     asm::assemble(Grammar::builtin(), text, asm::Options::default())
 }
 
-/// Reads and validates by the built-in grammar: bytes that are no module give a report that says why.
+/// Reads and validates with the built-in grammar; a read error becomes the only finding.
 pub fn check(bytes: &[u8]) -> crate::Report {
     match read(bytes) {
         Ok(words) => validate(Grammar::builtin(), &words),
@@ -80,7 +80,7 @@ pub fn check(bytes: &[u8]) -> crate::Report {
     }
 }
 
-/// Whether bytes begin as a module does, in either byte order.
+/// Whether bytes begin with the magic number, in either byte order.
 pub fn detect(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC.to_le_bytes()) || bytes.starts_with(&MAGIC.to_be_bytes())
 }

@@ -1,4 +1,4 @@
-//! Names for ids, as the reference disassembler makes them: from OpName, built-ins and types.
+//! Friendly names of ids, as the reference disassembler derives them from OpName, built-ins and types.
 
 use super::grammar::Grammar;
 use super::ids::Ids;
@@ -7,7 +7,7 @@ use super::operand::{Context, string};
 use super::{Instruction, decoration, instructions, op};
 use std::collections::HashMap;
 
-/// Span of an id whose name is its own number: nothing of it is stored.
+/// Span of an id whose name is its number; nothing is stored for it.
 const NUMBER: (u32, u32) = (u32::MAX, u32::MAX);
 
 /// The name of every id, in one buffer.
@@ -17,7 +17,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The name of an id; empty where there is none: the number is its name then.
+    /// The name of an id; empty if the name is its number.
     #[inline]
     pub(super) fn get(&self, id: u32) -> &[u8] {
         let (start, end) = self.spans.get(id);
@@ -32,17 +32,17 @@ impl Names {
 struct Maker<'g> {
     grammar: &'g Grammar,
     names: Names,
-    /// Names given, each with the next suffix to try for another id that wants it.
+    /// Used names, each with the next suffix to try for a duplicate.
     used: HashMap<Box<[u8]>, u32>,
-    /// The same for names that are a number, one more than the suffix: most ids have no other name.
+    /// The same for numeric names, stored as the suffix plus one: most ids have no other name.
     numbers: Ids<u32>,
     budget: usize,
 }
 
 /// Names for all ids of a module.
 ///
-/// Array types name their element, so names can double at every step: from 32 bytes of name per byte of module on,
-/// ids keep their numbers.
+/// Array types include their element's name, so names can double at every level: beyond 32 bytes of name per byte of
+/// module, ids are printed as numbers.
 pub(super) fn friendly(grammar: &Grammar, words: &[u32]) -> Names {
     let bound = words.get(3).copied().unwrap_or(0);
     let spans = Ids::new(words.len(), bound, (0, 0));
@@ -184,7 +184,7 @@ impl Maker<'_> {
     fn push(&self, out: &mut Vec<u8>, id: u32) {
         match self.names.get(id) {
             [] => push_u32(out, id),
-            // A name near the budget is not worth repeating.
+            // A name that nearly exhausts the budget is truncated.
             name => out.extend_from_slice(&name[..name.len().min(self.budget)]),
         }
     }
@@ -196,7 +196,7 @@ impl Maker<'_> {
         }
     }
 
-    /// An id without a name of its own claims its number, so that no OpName can take it.
+    /// An id without a name reserves its number, so that no OpName can use it.
     #[inline]
     fn number(&mut self, id: u32) {
         if self.names.has(id) {
@@ -246,7 +246,7 @@ impl Maker<'_> {
         self.claim(&name, 0);
     }
 
-    /// The next suffix to try for a name that is taken; none if it is free.
+    /// The next suffix to try if the name is used; `None` if it is free.
     fn next_suffix(&self, name: &[u8]) -> Option<u32> {
         match as_number(name) {
             Some(number) => self.numbers.get(number).checked_sub(1),
@@ -261,7 +261,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The GLSL name of a built-in where the reference has one.
+    /// The GLSL name of a built-in, if the reference uses one.
     fn built_in(&self, value: u32) -> Option<String> {
         Some(match value {
             5 => "gl_VertexID".to_owned(),
@@ -282,7 +282,7 @@ impl Maker<'_> {
     }
 }
 
-/// The number a name is, as an id's number would be written.
+/// Parses a name that looks like an id's number.
 fn as_number(name: &[u8]) -> Option<u32> {
     let digits = name.len() <= 10 && name.iter().all(u8::is_ascii_digit) && (name[0] != b'0' || name.len() == 1);
     digits.then(|| std::str::from_utf8(name).ok()?.parse().ok()).flatten()

@@ -34,7 +34,7 @@ fn push_i64(out: &mut Vec<u8>, value: i64) {
     push_u64(out, value.unsigned_abs());
 }
 
-/// A literal of one or two words (wider ones print as nothing, as the reference does).
+/// A literal of one or two words (wider ones print as nothing, as in the reference).
 pub(super) fn push_literal(out: &mut Vec<u8>, words: &[u32], number: NumberType) {
     match (words, number) {
         (&[word], NumberType::Signed(_)) => push_i64(out, i64::from(word as i32)),
@@ -71,7 +71,7 @@ fn push_f64(out: &mut Vec<u8>, bits: u64) {
     }
 }
 
-/// C's `%.{precision}g` from the same digits in scientific form.
+/// C's `%.{precision}g`, from the digits in scientific notation.
 fn push_general(out: &mut Vec<u8>, scientific: &str, precision: i32) {
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -106,7 +106,7 @@ fn push_general(out: &mut Vec<u8>, scientific: &str, precision: i32) {
     }
 }
 
-/// Hexadecimal form of a float of `exponent_bits` and `fraction_bits`; infinities and NaNs have the exponent one
+/// Hexadecimal form of a float with `exponent_bits` and `fraction_bits`; infinities and NaNs have the exponent one
 /// beyond the largest.
 fn push_hex_float(out: &mut Vec<u8>, bits: u64, exponent_bits: u32, fraction_bits: u32) {
     let sign = bits >> (exponent_bits + fraction_bits) & 1;

@@ -1,6 +1,7 @@
-//! The typed operands of an instruction, as the grammar has them.
+//! Typed operands of an instruction, by the grammar.
 //!
-//! Total: an unknown opcode or enumerant gives raw words from there on, a broken instruction ends with a [`Fault`].
+//! Total: after an unknown opcode or enumerant the operands are raw words; a malformed instruction ends with a
+//! [`Fault`].
 
 use super::grammar::{Grammar, Quantifier, Row, Rule, Shape};
 use super::ids::Ids;
@@ -8,10 +9,10 @@ use super::op;
 use super::walk::{Bytes, InstructionIn, Words};
 use std::collections::HashMap;
 
-/// How a number is written, from the type it has.
+/// Type of a literal number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NumberType {
-    /// Not a number, or not known.
+    /// Not a number, or unknown.
     #[default]
     None,
     /// Unsigned integer of a width in bits.
@@ -23,7 +24,7 @@ pub enum NumberType {
 }
 
 impl NumberType {
-    /// Width in bits; 32 where not known.
+    /// Width in bits; 32 if unknown.
     pub fn width(self) -> u16 {
         match self {
             Self::None => 32,
@@ -31,13 +32,13 @@ impl NumberType {
         }
     }
 
-    /// Words a literal takes.
+    /// Number of words in a literal.
     pub fn words(self) -> usize {
         usize::from(self.width()).div_ceil(32).max(1)
     }
 }
 
-/// What earlier instructions say about later operands: types of numbers, imported sets.
+/// State from earlier instructions that later operands depend on: types of numbers, imported sets.
 #[derive(Clone, Debug)]
 pub struct Context {
     numbers: Ids<NumberType>,
@@ -45,12 +46,12 @@ pub struct Context {
 }
 
 impl Context {
-    /// For a module given with its header.
+    /// For a module held as words with its header.
     pub fn new(words: &[u32]) -> Self {
         Self::over(words)
     }
 
-    /// For a module given as bytes.
+    /// For a module held as bytes.
     pub fn of(bytes: Bytes<'_>) -> Self {
         Self::over(bytes)
     }
@@ -62,7 +63,7 @@ impl Context {
         }
     }
 
-    /// For a module of about so many ids.
+    /// For a module of about this many ids.
     pub fn with_room(ids: usize) -> Self {
         Self {
             numbers: Ids::new(ids, u32::MAX, NumberType::None),
@@ -70,7 +71,7 @@ impl Context {
         }
     }
 
-    /// Takes in an instruction before those behind it are looked at.
+    /// Records an instruction; must be called before the following ones are read.
     #[inline]
     pub fn note<W: Words>(&mut self, grammar: &Grammar, row: Option<&Row>, instruction: &InstructionIn<W>) {
         let words = instruction.words;
@@ -101,21 +102,21 @@ impl Context {
         }
     }
 
-    /// The number type of a type, or of the value of an id.
+    /// The number type of a type, or of an id's value.
     pub fn number(&self, id: u32) -> NumberType {
         self.numbers.get(id)
     }
 
-    /// The set an id imports: `None` if the id imports nothing, `Some(None)` if the set is not known.
+    /// The set that an id imports: `None` if the id imports nothing, `Some(None)` if the set is unknown.
     pub fn set(&self, id: u32) -> Option<Option<usize>> {
         self.sets.get(&id).copied()
     }
 }
 
-/// Why an instruction's words do not fit the grammar.
+/// Why an instruction does not match the grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Word within the instruction.
+    /// Index of the word within the instruction.
     pub at: usize,
     /// What is wrong.
     pub why: &'static str,
@@ -126,13 +127,13 @@ pub struct Fault {
 pub struct OperandIn<'g, W> {
     /// Index of the kind in the grammar; `u16::MAX` for raw words.
     pub kind: u16,
-    /// What it is.
+    /// Its shape.
     pub shape: &'g Shape,
     /// Its words.
     pub words: W,
-    /// How its number is written, for literal numbers.
+    /// The type of a literal number.
     pub number: NumberType,
-    /// Word within the instruction.
+    /// Index of the word within the instruction.
     pub at: usize,
 }
 
@@ -159,7 +160,7 @@ pub struct OperandsIn<'g, 'c, W> {
     set: Option<usize>,
 }
 
-/// The operands of an instruction.
+/// Iterates over an instruction's operands.
 pub fn operands<'g, 'c, W: Words>(
     grammar: &'g Grammar,
     context: &'c Context,
@@ -266,7 +267,7 @@ impl<'g, W: Words> OperandsIn<'g, '_, W> {
             Shape::ContextNumber => {
                 number = self.context.number(self.words.word(1).unwrap_or(0));
                 if number == NumberType::None {
-                    return self.fault("a literal whose type is no number");
+                    return self.fault("a literal whose type is not a number");
                 }
                 length = number.words();
             }
@@ -311,7 +312,7 @@ impl<'g, W: Words> OperandsIn<'g, '_, W> {
                 if (word == 0 && table.value(0).is_none()) || bits(word).any(|bit| table.value(bit).is_none()) {
                     return self.unknown();
                 }
-                // Parameters follow from the lowest bit up: the stack takes them from the highest down.
+                // Parameters follow from the lowest bit up, so they are pushed from the highest down.
                 for bit in (0..32).rev().map(|n| 1 << n).filter(|bit| word & bit != 0) {
                     let row = table.value(bit);
                     let kinds = row.into_iter().flat_map(|r| r.parameters.iter().rev().map(|p| p.kind));
@@ -328,19 +329,19 @@ impl<'g, W: Words> OperandsIn<'g, '_, W> {
         }
     }
 
-    /// Of an unknown enumerant's parameters nothing is known: raw words from here.
+    /// An unknown enumerant's parameters are unknown: the rest is raw words.
     fn unknown(&mut self) -> Option<Result<OperandIn<'g, W>, Fault>> {
         self.raw = true;
         let word = self.words.part(self.at, self.at + 1)?;
         Some(Ok(self.take(u16::MAX, &Shape::Raw, word, NumberType::None)))
     }
 
-    /// The instruction an [`Shape::ExtInst`] operand just given stands for, where its set is known.
+    /// The instruction that an [`Shape::ExtInst`] operand refers to, if its set is known.
     pub fn ext_inst(&self, number: u32) -> Option<&'g Row> {
         self.grammar.sets[self.set?].row(number)
     }
 
-    /// Words not given yet.
+    /// Words not yet consumed.
     pub fn rest(&self) -> W {
         self.words.part(self.at, self.words.count()).unwrap_or(self.words)
     }
@@ -355,12 +356,12 @@ pub fn bits(mut word: u32) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Words of a string that starts here; `None` if it does not end.
+/// Number of words of the string that starts here; `None` if it is not terminated.
 pub fn string_words(words: &[u32]) -> Option<usize> {
     string_words_in(words)
 }
 
-/// [`string_words`] of words held in any way.
+/// [`string_words`] for any representation of words.
 #[inline]
 pub fn string_words_in(words: impl Words) -> Option<usize> {
     let ends = |word: u32| word.wrapping_sub(0x0101_0101) & !word & 0x8080_8080 != 0;
@@ -369,7 +370,7 @@ pub fn string_words_in(words: impl Words) -> Option<usize> {
         .map(|at| at + 1)
 }
 
-/// The words of a string, with its end mark.
+/// A string as words, with its terminator.
 pub fn words_of_string(text: impl Into<Vec<u8>>) -> Vec<u32> {
     let mut bytes = text.into();
     bytes.push(0);
@@ -380,12 +381,12 @@ pub fn words_of_string(text: impl Into<Vec<u8>>) -> Vec<u32> {
         .collect()
 }
 
-/// The string that starts here and the words it takes; bytes that are not UTF-8 become replacement characters.
+/// The string that starts here, and its word count; invalid UTF-8 becomes replacement characters.
 pub fn string(words: &[u32]) -> Option<(String, usize)> {
     string_in(words)
 }
 
-/// [`string`] of words held in any way.
+/// [`string`] for any representation of words.
 pub fn string_in(words: impl Words) -> Option<(String, usize)> {
     let length = string_words_in(words)?;
     let mut bytes: Vec<u8> = (0..length)

@@ -1,5 +1,5 @@
-//! Functions that are handed textures, samplers or images, written again for each set of variables they are called with:
-//! what rewrites a module's variables then finds every use of one where the variable itself is named.
+//! Duplicates functions that take textures, samplers or images as arguments, once for each set of variables they are
+//! called with. Rewriting passes then find every use of a variable by its own id.
 
 use super::operand::Context;
 use super::transform::{Editor, build, context, opcode, rename, result, seal};
@@ -7,21 +7,21 @@ use super::{ModuleIndex, class, op};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-/// Functions that may come of it: calls of calls multiply.
+/// Limit on generated functions: nested calls multiply.
 const MOST: usize = 4096;
 
-/// Words that may come of it, all functions together.
+/// Limit on generated words, over all functions.
 const MOST_WORDS: usize = 1 << 24;
 
-/// A function that takes variables, and with which ones.
+/// A function that takes variables, and the variables passed to it.
 type Call = (u32, Vec<u32>);
 
-/// A module in which no function has a parameter that points to a texture, sampler or image. One that has none comes
-/// back as it is.
+/// Rewrites a module so that no function has a parameter that points to a texture, sampler or image. A module without
+/// such parameters is returned unchanged.
 ///
 /// # Errors
-/// Invalid for a broken module; unsupported where what is handed over is no variable (an element of an array), or where
-/// there are more than some thousand ways to call.
+/// Invalid for a broken module; Unsupported if an argument is not a variable (but an element of an array), or if there
+/// are thousands of call combinations.
 pub fn specialize(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
@@ -68,7 +68,7 @@ fn is_function(words: &&Vec<u32>) -> bool {
     opcode(words) == op::FUNCTION
 }
 
-/// The functions of a module's second half; lines ahead of one belong to it.
+/// Splits the second half of a module into functions; preceding `OpLine`s belong to the next function.
 fn functions(body: Vec<Vec<u32>>) -> Vec<Vec<Vec<u32>>> {
     let mut all = vec![Vec::new()];
     for words in body {
@@ -85,7 +85,7 @@ fn functions(body: Vec<Vec<u32>>) -> Vec<Vec<Vec<u32>>> {
 /// A function that takes variables.
 struct Taker {
     body: Vec<Vec<u32>>,
-    /// Its parameters in order: id, type, whether a variable is handed over.
+    /// Its parameters in order: id, type, whether a variable is passed.
     parameters: Vec<(u32, u32, bool)>,
 }
 
@@ -104,7 +104,7 @@ impl Taker {
 
 struct Specializer {
     context: Context,
-    /// What stands ahead of the functions.
+    /// The module before the functions.
     module: Editor,
     takers: BTreeMap<u32, Taker>,
     /// Ids of the module's variables.
@@ -114,17 +114,17 @@ struct Specializer {
     out: Vec<Vec<u32>>,
     /// Words that may still be written for instances.
     room: usize,
-    /// Ids of the functions as they were, with what they are called in an instance.
+    /// Original ids of functions with their new ids in an instance.
     renamed: Vec<(u32, u32)>,
 }
 
 impl Specializer {
-    /// A function for the variables it is handed: what it defines gets ids of its own.
+    /// Creates a function for a set of variables; its definitions get new ids.
     fn instance(&mut self, callee: u32, handed: &[u32], id: u32) -> Result<()> {
         let taker = &self.takers[&callee];
         let size: usize = taker.body.iter().map(Vec::len).sum();
         self.room = self.room.checked_sub(size).ok_or_else(|| {
-            let message = "functions with textures are called in so many ways that no room is left for them";
+            let message = "functions with texture parameters are called in too many ways";
             Error::unsupported("spirv", message)
         })?;
         let mut ids = HashMap::from([(callee, id)]);
@@ -149,7 +149,7 @@ impl Specializer {
         self.emit(body, ids)
     }
 
-    /// Writes a function, its ids changed, its calls led to instances.
+    /// Writes a function with renamed ids and redirected calls.
     fn emit(&mut self, body: Vec<Vec<u32>>, ids: HashMap<u32, u32>) -> Result<()> {
         for mut words in body {
             rename(&mut words, &ids, &self.context);
@@ -161,7 +161,7 @@ impl Specializer {
         Ok(())
     }
 
-    /// A call with its variables taken out of it.
+    /// A call with its variable arguments removed.
     fn call(&mut self, words: Vec<u32>) -> Result<Vec<u32>> {
         let callee = words[3];
         let Some(taker) = self.takers.get(&callee) else {
@@ -173,7 +173,7 @@ impl Specializer {
                 true if !self.variables.contains(argument) => {
                     return Err(Error::unsupported(
                         "spirv",
-                        format!("a call of %{callee} hands over %{argument}, which is no variable"),
+                        format!("a call of %{callee} hands over %{argument}, which is not a variable"),
                     ));
                 }
                 true => handed.push(*argument),
@@ -189,7 +189,7 @@ impl Specializer {
         let id = match self.known.get(&call) {
             Some(id) => *id,
             None if self.known.len() == MOST => {
-                let message = format!("more than {MOST} ways to call functions with textures");
+                let message = format!("more than {MOST} combinations of textures in calls");
                 return Err(Error::unsupported("spirv", message));
             }
             None => {
@@ -205,7 +205,7 @@ impl Specializer {
         Ok(seal(changed))
     }
 
-    /// The module: names and decorations of what was in the functions are those of each instance.
+    /// The final module: names and decorations of ids in functions are copied to each instance.
     fn finish(mut self) -> Vec<u32> {
         let mut instances: HashMap<u32, Vec<u32>> = HashMap::new();
         for (from, to) in self.renamed {
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_for_each_texture_and_none_twice() {
+    fn each_texture_gets_one_function() {
         let main = "%main = OpFunction %void None %f\n%l0 = OpLabel\n%x = OpFunctionCall %v4 %look %a %zero\n\
             %y = OpFunctionCall %v4 %look %b %zero\n%z = OpFunctionCall %v4 %look %a %zero\n\
             %xy = OpFAdd %v4 %x %y\n%xyz = OpFAdd %v4 %xy %z\nOpStore %out %xyz\nOpReturn\nOpFunctionEnd\n";
@@ -292,12 +292,12 @@ mod tests {
             report.diagnostics.iter().all(|d| d.severity != crate::Severity::Error),
             "{report:?}"
         );
-        // Once is enough: nothing is handed over any more.
+        // A second pass changes nothing, because no variable is passed any more.
         assert_eq!(specialize(&out).unwrap(), out);
     }
 
     #[test]
-    fn what_is_no_variable_is_refused() {
+    fn arguments_that_are_not_variables_are_rejected() {
         let main = "%main = OpFunction %void None %f\n%l0 = OpLabel\n%same = OpCopyObject %handle %a\n\
             %x = OpFunctionCall %v4 %look %same %zero\nOpStore %out %x\nOpReturn\nOpFunctionEnd\n";
         let error = specialize(&module(&format!("{main}{LOOK}"))).unwrap_err();
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_without_stays() {
+    fn a_module_without_texture_parameters_is_unchanged() {
         let main = "%main = OpFunction %void None %f\n%l0 = OpLabel\nOpReturn\nOpFunctionEnd\n";
         let words = module(main);
         assert_eq!(specialize(&words).unwrap(), words);

@@ -1,4 +1,4 @@
-//! Khronos' validator as a process: asked where it is installed.
+//! Runs Khronos' validator as a process, if it is installed.
 
 use super::ModuleIndex;
 use super::work::Work;
@@ -8,12 +8,12 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Why spirv-val rejects a module, in its own words.
+/// The error with which spirv-val rejects a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection(String);
 
 impl Rejection {
-    /// The first line of what it says.
+    /// The first line of the error.
     pub fn first_line(&self) -> &str {
         self.0.lines().next().unwrap_or_default()
     }
@@ -27,30 +27,29 @@ impl fmt::Display for Rejection {
 
 impl std::error::Error for Rejection {}
 
-/// What came of asking.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It finds nothing wrong.
+    /// spirv-val accepts the module.
     Valid,
-    /// It rejects the module.
+    /// spirv-val rejects the module.
     Invalid(Rejection),
-    /// It was not asked, or did not answer in time: why.
+    /// spirv-val did not run or did not finish in time, with the reason.
     None(String),
 }
 
-/// How long it may think.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time limit.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Functions times calls that it manages in that time; it follows each chain of calls from every function.
+/// Limit on functions times calls; spirv-val follows each chain of calls from every function.
 const MAX_CALLS: u64 = 1 << 24;
 
-/// What spirv-val says of a module for Vulkan 1.2 with scalar block layout; `None` where it is not installed or does
-/// not answer.
+/// Runs spirv-val for Vulkan 1.2 with scalar block layout; `None` if it is not installed or does not finish.
 pub fn validate(words: &[u32]) -> Option<Result<(), Rejection>> {
     validate_as(words, &["--target-env", "vulkan1.2", "--scalar-block-layout"])
 }
 
-/// As [`validate`], with these arguments instead of Vulkan's.
+/// [`validate`] with these arguments instead of Vulkan's.
 pub fn validate_as(words: &[u32], arguments: &[&str]) -> Option<Result<(), Rejection>> {
     match ask(words, arguments)? {
         Answer::Valid => Some(Ok(())),
@@ -59,7 +58,8 @@ pub fn validate_as(words: &[u32], arguments: &[&str]) -> Option<Result<(), Rejec
     }
 }
 
-/// Asks spirv-val; `None` where it is not installed. It walks types by path: what would take it for ever is not asked.
+/// Runs spirv-val; `None` if it is not installed. It walks types by path, so modules that would take it too long are
+/// not passed to it.
 pub fn ask(words: &[u32], arguments: &[&str]) -> Option<Answer> {
     if let Some(why) = ModuleIndex::new(words)
         .ok()
@@ -76,7 +76,7 @@ pub fn ask(words: &[u32], arguments: &[&str]) -> Option<Answer> {
         .spawn()
         .ok()?;
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    // A verdict may come before all is written; the pipe then breaks, which is no failure of ours.
+    // A verdict may come before all input is written; the resulting broken pipe is not an error.
     let _ = process.stdin.take()?.write_all(&bytes);
     let mut errors = process.stderr.take()?;
     let (send, said) = mpsc::channel();
@@ -85,12 +85,12 @@ pub fn ask(words: &[u32], arguments: &[&str]) -> Option<Answer> {
         let _ = errors.read_to_end(&mut text);
         let _ = send.send(text);
     });
-    // What it says ends with the process.
-    let Ok(text) = said.recv_timeout(PATIENCE) else {
+    // The output ends with the process.
+    let Ok(text) = said.recv_timeout(TIMEOUT) else {
         let _ = process.kill();
         let _ = process.wait();
         let _ = reader.join();
-        return Some(Answer::None(format!("no answer within {} seconds", PATIENCE.as_secs())));
+        return Some(Answer::None(format!("no answer within {} seconds", TIMEOUT.as_secs())));
     };
     let _ = reader.join();
     Some(match process.wait().ok()?.success() {

@@ -1,15 +1,15 @@
-//! Combined image samplers taken apart into an image and a sampler.
+//! Splits combined image samplers into an image and a sampler.
 //!
-//! For readers that only know the two apart (naga, and with it WGSL). The image keeps the variable's id and binding;
-//! the sampler gets the next free binding of the same set. What is combined is asked of the module's index first, and
-//! every id that is needed is given out; then the module is written again in one pass.
+//! For consumers that only support separate ones (naga, and so WGSL). The image keeps the variable's id and binding;
+//! the sampler gets the next free binding in the same set. All combined types and values are found in the module's
+//! index first, and new ids are assigned; then one pass rewrites the module.
 
 use super::transform::{build, seal};
 use super::{Grammar, HEADER_WORDS, Instruction, ModuleIndex, decoration, instructions, op};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, HashMap};
 
-/// What an id becomes: an image's, or something that leads to one, and the sampler's beside it.
+/// The replacements of an id: one for the image (or its type, pointer or array), one for the sampler.
 #[derive(Clone, Copy)]
 struct Twins {
     image: u32,
@@ -22,16 +22,16 @@ struct Split<'i, 'a> {
     types: HashMap<u32, Twins>,
     /// Variables, parameters and access chains; the image keeps the id.
     pointers: HashMap<u32, Twins>,
-    /// Loaded combined values, by what they are put together from again.
+    /// Loaded combined values, with the parts they are rebuilt from.
     loads: HashMap<u32, Load>,
-    /// Bindings of the samplers by the combined variables' places.
+    /// Bindings of the samplers, by the place of the combined variable.
     moved: BTreeMap<(u32, u32), u32>,
     /// Id of the sampler type.
     sampler: u32,
     next: u32,
     /// Whether the sampler type has been declared.
     declared: bool,
-    /// Label of the block that is being written.
+    /// Label of the current block.
     block: u32,
     out: Vec<u32>,
 }
@@ -40,15 +40,15 @@ struct Split<'i, 'a> {
 struct Load {
     ty: u32,
     parts: Twins,
-    /// Label of the block it is in.
+    /// Label of its block.
     block: u32,
 }
 
-/// The module with every combined image sampler split; the words unchanged if there is none.
+/// Splits every combined image sampler; returns the words unchanged if there is none.
 ///
 /// # Errors
-/// Unsupported, with the instruction and its offset, where a combined variable is used in a way that cannot be split
-/// (a member of a struct, copied, or chosen between). Invalid when the module does not walk.
+/// Unsupported, with the instruction and its offset, if a combined variable is used in a way that cannot be split (a
+/// struct member, a copy, a select or phi). Invalid if the module cannot be walked.
 pub fn split_samplers(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut split = Split::new(&index);
@@ -85,7 +85,7 @@ impl<'i, 'a> Split<'i, 'a> {
     }
 
     fn fresh(&mut self) -> u32 {
-        // A bound at the very end of the range gives a module that is not valid, as its bound says already.
+        // An id bound at the end of the range yields an invalid module, as the bound itself shows.
         let id = self.next;
         self.next = id.saturating_add(1);
         id
@@ -102,7 +102,7 @@ impl<'i, 'a> Split<'i, 'a> {
         Some(image)
     }
 
-    /// What a combined type becomes.
+    /// The replacements of a combined type.
     fn parts(&self, ty: u32) -> Option<Twins> {
         let of_image = |image| Twins {
             image,
@@ -114,7 +114,7 @@ impl<'i, 'a> Split<'i, 'a> {
             .or_else(|| self.image_type(ty).map(of_image))
     }
 
-    /// The arrays of combined types and the pointers to them, and the sampler type.
+    /// Finds the arrays of combined types and the pointers to them, and the sampler type.
     fn find_types(&mut self) {
         let mut last = None;
         for node in self.index.instructions().take_while(|node| node.opcode != op::FUNCTION) {
@@ -140,7 +140,7 @@ impl<'i, 'a> Split<'i, 'a> {
         };
     }
 
-    /// The combined variables, in module order.
+    /// Finds the combined variables, in module order.
     fn find_variables(&mut self) -> Vec<u32> {
         let of_type = |types: &HashMap<u32, Twins>, [ty, id]: [u32; 2]| types.contains_key(&ty).then_some(id);
         let heads = self.index.variables().filter_map(|node| node.head());
@@ -156,7 +156,8 @@ impl<'i, 'a> Split<'i, 'a> {
         self.pointers.insert(id, Twins { image, sampler });
     }
 
-    /// The samplers' bindings. Descriptors may alias (VBC's tables do): the samplers of one binding share one again.
+    /// Assigns the samplers' bindings. Descriptors may alias (VBC's tables do): samplers of one binding share a
+    /// binding.
     fn find_bindings(&mut self, variables: &[u32]) {
         let mut free: HashMap<u32, u32> = HashMap::new();
         let all = self
@@ -176,7 +177,7 @@ impl<'i, 'a> Split<'i, 'a> {
         }
     }
 
-    /// Parameters, access chains and loads in functions.
+    /// Finds parameters, access chains and loads in functions.
     fn find_values(&mut self) {
         let mut block = 0;
         for node in self.index.bodies() {
@@ -208,8 +209,7 @@ impl<'i, 'a> Split<'i, 'a> {
         self.out.extend(words);
     }
 
-    /// Ahead of the first type: the decorations of what is new, and the sampler type. No type has to stand before it,
-    /// and whatever uses it stands behind.
+    /// Before the first type: the new decorations, and the sampler type, which depends on no other type.
     fn declare(&mut self) {
         let of_pointers = self
             .pointers
@@ -236,7 +236,7 @@ impl<'i, 'a> Split<'i, 'a> {
         self.declared = true;
     }
 
-    /// Writes an instruction, or what it becomes.
+    /// Writes an instruction or its replacements.
     fn rewrite(&mut self, instruction: &Instruction<'_>) -> Result<()> {
         if !self.declared && instruction.opcode >= op::TYPE_VOID && is_type(instruction.opcode) {
             self.declare();
@@ -290,7 +290,7 @@ impl<'i, 'a> Split<'i, 'a> {
         Ok(())
     }
 
-    /// An array or pointer type, of the image and of the sampler.
+    /// Writes an array or pointer type for the image and for the sampler.
     fn twice(&mut self, instruction: &Instruction<'_>, id: u32, before: &[u32], of: u32, behind: &[u32]) -> Result<()> {
         let (ids, parts) = (self.types[&id], self.parts(of).ok_or_else(|| refused(instruction))?);
         for (id, of) in [(ids.image, parts.image), (ids.sampler, parts.sampler)] {
@@ -299,7 +299,7 @@ impl<'i, 'a> Split<'i, 'a> {
         Ok(())
     }
 
-    /// A variable, parameter or access chain, of the image and of the sampler.
+    /// Writes a variable, parameter or access chain for the image and for the sampler.
     fn typed(
         &mut self,
         instruction: &Instruction<'_>,
@@ -320,7 +320,7 @@ impl<'i, 'a> Split<'i, 'a> {
         Ok(())
     }
 
-    /// Whether an instruction that stays makes or takes a pointer to something combined, or holds it.
+    /// Whether an unchanged instruction creates, uses or contains a pointer to a combined type.
     fn leads_astray(&self, instruction: &Instruction<'_>) -> bool {
         let operands = instruction.operands();
         let any = |ids: &[u32], map: &HashMap<u32, Twins>| ids.iter().any(|id| map.contains_key(id));
@@ -339,8 +339,8 @@ impl<'i, 'a> Split<'i, 'a> {
         }
     }
 
-    /// An instruction that stays. A combined value that another block loads is put together again: one that was made
-    /// of two parts may only be used in its own block.
+    /// Writes an unchanged instruction. A combined value that is loaded in another block is rebuilt first:
+    /// `OpSampledImage` results may only be used in their own block.
     fn keep(&mut self, instruction: &Instruction<'_>) -> Result<()> {
         let mut words = instruction.words.to_vec();
         if instruction.opcode == op::LABEL {
@@ -374,7 +374,7 @@ fn is_type(opcode: u16) -> bool {
     row.is_some_and(|row| row.has_result && !row.has_type && row.name.starts_with("OpType"))
 }
 
-/// Whether an instruction's first operand behind its result is a sampled image.
+/// Whether an instruction's first operand after its result is a sampled image.
 fn takes_sampled_image(opcode: u16) -> bool {
     let sparse = op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD..op::NO_LINE;
     (op::FIRST_SAMPLING..=op::LAST_SAMPLING).contains(&opcode)

@@ -1,4 +1,4 @@
-//! What a module is, in a few words: for whom it is, its interface, and how large things are.
+//! The summary of a module: target, interface and sizes.
 
 use super::{FORMAT, Grammar, Image, Located, ModuleIndex, Node, class, decoration, dim, dis, op, operand};
 use crate::Result;
@@ -13,27 +13,27 @@ pub struct Summary {
     pub format: &'static str,
     /// Version, such as `1.5`.
     pub version: String,
-    /// Number of the tool that wrote it, and its own version.
+    /// Number of the generator, and its version.
     pub generator: [u32; 2],
-    /// The tool's name, where it is registered.
+    /// The generator's registered name, if any.
     pub generator_name: Option<&'static str>,
-    /// Ids are below this.
+    /// Id bound.
     pub bound: u32,
     /// Length in words.
     pub words: usize,
     /// Number of functions.
     pub functions: usize,
-    /// Capabilities declared, in the module's order; unknown ones are numbers.
+    /// Capabilities declared, in module order; unknown ones are numbers.
     pub capabilities: Vec<String>,
-    /// Extensions and sets of extended instructions that are asked for.
+    /// Extensions and extended instruction sets used.
     pub extensions: Vec<String>,
-    /// Entry points, in the module's order.
+    /// Entry points, in module order.
     pub entry_points: Vec<EntryPoint>,
-    /// Resources by descriptor set and binding, rising.
+    /// Resources by descriptor set and binding, ascending.
     pub bindings: Vec<Resource>,
     /// Blocks of push constants.
     pub push_constants: Vec<Resource>,
-    /// Constants that can be set from outside.
+    /// Specialisation constants.
     pub spec_constants: Vec<SpecConstant>,
 }
 
@@ -46,22 +46,22 @@ pub struct EntryPoint {
     pub name: String,
     /// Execution modes with their numbers, such as `LocalSize 8 8 1`.
     pub modes: Vec<String>,
-    /// What it reads from the stage before.
+    /// Inputs from the previous stage.
     pub inputs: Vec<Variable>,
-    /// What it writes for the stage behind.
+    /// Outputs to the next stage.
     pub outputs: Vec<Variable>,
 }
 
 /// An input or output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Variable {
-    /// Location, for what is no built-in.
+    /// Location; `None` for built-ins.
     pub location: Option<u32>,
-    /// Built-in, for what has no location.
+    /// Built-in; `None` if it has a location.
     pub built_in: Option<String>,
-    /// Type, as GLSL has it.
+    /// Type in GLSL's notation.
     pub ty: String,
-    /// Name, where the module tells it.
+    /// Name, if the module has one.
     pub name: Option<String>,
 }
 
@@ -74,34 +74,34 @@ pub struct Resource {
     pub binding: Option<u32>,
     /// Storage class.
     pub class: String,
-    /// Type, as GLSL has it.
+    /// Type in GLSL's notation.
     pub ty: String,
-    /// Bytes of a block, but for an array at its end that has no length.
+    /// Bytes of a block, without a runtime array at its end.
     pub bytes: Option<u32>,
-    /// Name, where the module tells it.
+    /// Name, if the module has one.
     pub name: Option<String>,
 }
 
-/// A constant that can be set from outside.
+/// A specialisation constant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SpecConstant {
-    /// Its number to the outside; none for what is computed from others.
+    /// Its `SpecId`; `None` for one computed from others.
     pub id: Option<u32>,
-    /// Type, as GLSL has it.
+    /// Type in GLSL's notation.
     pub ty: String,
-    /// Name, where the module tells it.
+    /// Name, if the module has one.
     pub name: Option<String>,
-    /// The word it has unless set, where it has one word.
+    /// The default value, if it is one word.
     pub default: Option<u32>,
 }
 
-/// Types inside of types at most; a wrong module can have them without end.
+/// Limit on the nesting of types; an invalid module can have recursive types.
 const MAX_DEPTH: u32 = 16;
 
-/// Sums up a module.
+/// Summarises a module.
 ///
 /// # Errors
-/// Invalid where an instruction's length is wrong or a declaration lacks its result.
+/// Invalid if an instruction's length is wrong or a declaration lacks its result.
 pub fn summary(words: &[u32]) -> Result<Summary> {
     let index = ModuleIndex::new(words)?;
     let module = Module::new(&index);
@@ -136,19 +136,19 @@ pub fn summary(words: &[u32]) -> Result<Summary> {
     })
 }
 
-/// An enumerant by name; an unknown one as its number.
+/// An enumerant by name; a number if unknown.
 fn enumerant(kind: &str, number: u32) -> String {
     let kind = Grammar::builtin().kind_of(kind);
     let row = kind.and_then(|kind| kind.value(number));
     row.map_or_else(|| number.to_string(), |row| row.name.clone())
 }
 
-/// The string that is an instruction's operand from some word on, and how many operands it takes.
+/// The string operand at some word, and its operand count.
 fn string(node: &Node, from: usize) -> Option<(String, usize)> {
     operand::string(&node.tail(from).collect::<Vec<u32>>())
 }
 
-/// A module with the names it tells.
+/// A module with its names.
 struct Module<'i, 'a> {
     index: &'i ModuleIndex<'a>,
     names: HashMap<u32, String>,
@@ -219,7 +219,7 @@ impl<'i, 'a> Module<'i, 'a> {
 
     fn variable(&self, variable: &Located) -> Variable {
         let built_in = self.index.decoration(variable.id, decoration::BUILT_IN);
-        // A block of built-ins carries them at its members.
+        // Built-ins of a block are decorated on its members.
         let first = |_| {
             self.index
                 .member_decoration(self.inner(variable.pointee), 0, decoration::BUILT_IN)
@@ -264,7 +264,7 @@ impl<'i, 'a> Module<'i, 'a> {
         })
     }
 
-    /// What an array, or an array of arrays, is of.
+    /// The innermost element type of nested arrays.
     fn inner(&self, ty: u32) -> u32 {
         let mut inner = ty;
         for _ in 0..MAX_DEPTH {
@@ -277,7 +277,7 @@ impl<'i, 'a> Module<'i, 'a> {
         inner
     }
 
-    /// A type as GLSL has it; a struct by its name.
+    /// A type in GLSL's notation; a struct by its name.
     fn ty(&self, id: u32, depth: u32) -> String {
         if depth > MAX_DEPTH {
             return "...".to_owned();
@@ -326,7 +326,7 @@ impl<'i, 'a> Module<'i, 'a> {
         }
     }
 
-    /// An image's type: `kind` is what stands before its dimensions when it is read by a sampler.
+    /// An image's type: `kind` is the prefix of types that are read with a sampler.
     fn image(&self, id: u32, kind: &str) -> String {
         let Some(image) = self.index.image(id) else {
             return kind.to_owned();
@@ -358,7 +358,7 @@ impl<'i, 'a> Module<'i, 'a> {
         text
     }
 
-    /// Bytes of a type in a block, as its decorations have them.
+    /// Bytes of a type in a block, by its decorations.
     fn bytes(&self, id: u32, depth: u32) -> u32 {
         if depth > MAX_DEPTH {
             return 0;
@@ -406,7 +406,7 @@ fn samples(multisampled: u32) -> &'static str {
     if multisampled == 1 { "MS" } else { "" }
 }
 
-/// A number's type.
+/// A numeric type.
 fn number(opcode: u16, bits: u32, signed: bool) -> String {
     match (opcode, bits, signed) {
         (op::TYPE_FLOAT, 32, _) => "float".to_owned(),

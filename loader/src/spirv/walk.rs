@@ -2,18 +2,18 @@
 
 use crate::{Error, Result};
 
-/// Words that can be looked at where they lie.
+/// Words in any representation.
 pub trait Words: Copy {
-    /// How many there are.
+    /// Number of words.
     fn count(self) -> usize;
 
-    /// The word at a place; none behind the end.
+    /// The word at a position; `None` past the end.
     fn word(self, at: usize) -> Option<u32>;
 
-    /// The words from one place up to another; none where the end is passed.
+    /// A range of words; `None` if it ends past the end.
     fn part(self, from: usize, to: usize) -> Option<Self>;
 
-    /// `N` words from a place on; none where the end is passed.
+    /// `N` words at a position; `None` if they end past the end.
     #[inline]
     fn chunk<const N: usize>(self, at: usize) -> Option<[u32; N]> {
         let part = self.part(at, at + N)?;
@@ -46,14 +46,14 @@ pub struct Bytes<'a> {
 }
 
 impl<'a> Bytes<'a> {
-    /// A module's bytes; the magic number tells their order.
+    /// A module's bytes; the magic number gives their order.
     ///
     /// # Errors
-    /// Invalid when the bytes are no whole words or begin with no magic number.
+    /// Invalid if the bytes are not whole words or lack the magic number.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let (words, rest) = bytes.as_chunks();
         if !rest.is_empty() {
-            let message = format!("{} bytes are no whole words", bytes.len());
+            let message = format!("{} bytes are not whole words", bytes.len());
             return Err(Error::invalid("spirv", message, bytes.len() as u64));
         }
         match words.first() {
@@ -63,7 +63,7 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// Whole words of the least significant byte first, whatever they begin with; bytes behind them are left out.
+    /// Little-endian words without a check of the magic number; bytes after the last whole word are ignored.
     pub fn little_endian(bytes: &'a [u8]) -> Self {
         let (words, big) = (bytes.as_chunks().0, false);
         Self { words, big }
@@ -74,7 +74,7 @@ impl<'a> Bytes<'a> {
         self.big
     }
 
-    /// The instructions behind the header.
+    /// The instructions after the header.
     pub fn instructions(self) -> Instructions<Self> {
         Instructions {
             words: self,
@@ -82,7 +82,7 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// All words, in the machine's order.
+    /// All words, in host order.
     pub fn to_vec(self) -> Vec<u32> {
         let read = if self.big {
             u32::from_be_bytes
@@ -116,10 +116,10 @@ impl Words for Bytes<'_> {
     }
 }
 
-/// A module's words wherever they lie: in the machine's order, or as the bytes of a file.
+/// A module's words: in host order, or as the bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source<'a> {
-    /// Words in the machine's order.
+    /// Words in host order.
     Words(&'a [u32]),
     /// Bytes of either order.
     Bytes(Bytes<'a>),
@@ -191,25 +191,25 @@ pub struct InstructionIn<W> {
 }
 
 impl<W: Words> InstructionIn<W> {
-    /// An operand's word, counted from the one behind the first word.
+    /// An operand word, counted from the one after the first.
     #[inline]
     pub fn operand(&self, at: usize) -> Option<u32> {
         self.words.word(at + 1)
     }
 
-    /// The first `N` words behind the first; none where there are fewer.
+    /// The first `N` operand words; `None` if there are fewer.
     #[inline]
     pub fn head<const N: usize>(&self) -> Option<[u32; N]> {
         self.words.chunk(1)
     }
 
-    /// How many words stand behind the first.
+    /// Number of words after the first.
     #[inline]
     pub fn operand_count(&self) -> usize {
         self.words.count().saturating_sub(1)
     }
 
-    /// The words behind the first, from one of them on.
+    /// The operand words from one of them on.
     #[inline]
     pub fn tail(&self, from: usize) -> impl ExactSizeIterator<Item = u32> + use<W> {
         let words = self.words;
@@ -221,7 +221,7 @@ impl<W: Words> InstructionIn<W> {
 pub type Instruction<'a> = InstructionIn<&'a [u32]>;
 
 impl<'a> Instruction<'a> {
-    /// The words behind the first.
+    /// The words after the first.
     pub fn operands(&self) -> &'a [u32] {
         &self.words[1..]
     }
@@ -236,13 +236,13 @@ pub struct Instructions<W> {
 
 /// The instructions of a module given with its five-word header.
 ///
-/// A module shorter than its header has no instructions; checking the header is another's work.
+/// A module shorter than its header has no instructions; the header is not checked here.
 pub fn instructions(words: &[u32]) -> Instructions<&[u32]> {
     Instructions::of(words, super::HEADER_WORDS)
 }
 
 impl<W: Words> Instructions<W> {
-    /// The instructions from the one at `from` on.
+    /// The instructions starting at word `from`.
     pub(super) fn of(words: W, from: usize) -> Self {
         let at = from.min(words.count());
         Self { words, at }
@@ -277,15 +277,15 @@ impl<W: Words> Instructions<W> {
         let (position, count) = (self.at, self.words.count());
         self.at = count;
         let left = count - position;
-        let message = format!("instruction with opcode {opcode} says {length} words, {left} are left");
+        let message = format!("instruction with opcode {opcode} has length {length}, but {left} words are left");
         Error::invalid("spirv", message, position as u64 * 4)
     }
 }
 
-/// The words of a module given as bytes of either order, told apart by the magic number.
+/// The words of a module given as bytes of either order, which the magic number gives.
 ///
 /// # Errors
-/// Invalid when the bytes are no whole words or begin with no magic number.
+/// Invalid if the bytes are not whole words or lack the magic number.
 pub fn to_words(bytes: &[u8]) -> Result<Vec<u32>> {
     Ok(Bytes::new(bytes)?.to_vec())
 }
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(all[1].as_ref().unwrap_err().offset(), Some(28));
     }
 
-    /// Operands of every instruction with their kinds and words, as the grammar types them.
+    /// Kind and words of every instruction's operands, as the grammar types them.
     fn typed<W: Words>(all: Instructions<W>, mut context: Context) -> Vec<(u16, u16, usize, Vec<Option<u32>>)> {
         let grammar = Grammar::builtin();
         let mut out = Vec::new();
@@ -348,7 +348,7 @@ mod tests {
         for _ in 0..3000 {
             let mut words = vec![crate::spirv::MAGIC, 0x10500, 0, 40, 0];
             for _ in 0..random.u32(..40) {
-                // Short lengths and known opcodes mostly, anything at times.
+                // Mostly short lengths and known opcodes, sometimes anything.
                 let word = random.u32(..);
                 words.push(if word & 7 == 0 {
                     word

@@ -1,21 +1,21 @@
-//! What a module costs a reader that walks it by path: a small module may have exponentially many paths.
+//! Estimates the work of tools that walk a module by path: a small module may have exponentially many paths.
 //!
-//! Our own code visits each type and function once. Other readers do not; they are asked only within limits.
+//! This crate visits each type and function once. Other tools do not, and run only within limits.
 
 use super::{ModuleIndex, op};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// How much a reader walks.
+/// The work of walking a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// Members of the largest type, with the members of each member; saturating.
+    /// Members of the largest type, counting members of members; saturating.
     pub members: u64,
-    /// Functions times calls: what a search for the function of each call takes.
+    /// Functions times calls: the cost of searching the function of each call.
     pub calls: u64,
 }
 
-/// Most members that other readers are given.
+/// Limit on members for other tools.
 pub const MAX_MEMBERS: u64 = 1 << 18;
 
 impl Work {
@@ -52,20 +52,20 @@ impl Work {
         }
     }
 
-    /// Why a reader is not given the module, where it is not; `calls` is what that reader manages.
+    /// The reason not to run a tool on the module, if any; `calls` is the tool's limit.
     pub fn beyond(&self, calls: u64) -> Option<String> {
         if self.members > MAX_MEMBERS {
             let members = self.members;
             return Some(format!(
-                "a type of {members} members, those of its members counted, is beyond it"
+                "a type has {members} members, nested ones included, too many for it"
             ));
         }
-        (self.calls > calls).then(|| "so many functions and calls are beyond it".to_owned())
+        (self.calls > calls).then(|| "the module has too many functions and calls for it".to_owned())
     }
 }
 
-/// Calls along all paths of the module's call graph that begin at an entry point: what a reader makes that follows each
-/// call anew. Saturating; a function that calls itself has no end of them.
+/// Calls along all paths of the module's call graph from its entry points: the work of a tool that follows each call
+/// anew. Saturating; recursion counts as infinite.
 pub fn paths(index: &ModuleIndex) -> u64 {
     let mut callees: HashMap<u32, Vec<u32>> = HashMap::new();
     let mut function = 0;
@@ -82,7 +82,7 @@ pub fn paths(index: &ModuleIndex) -> u64 {
     while let Some((function, is_done)) = left.pop() {
         let called = callees.get(&function).map_or(&[][..], Vec::as_slice);
         if is_done {
-            // A call into what is still being counted comes back to itself.
+            // A call to a function that is still being counted is recursive.
             let of = |id: &u32| counts.get(id).copied().flatten().unwrap_or(u64::MAX);
             let count = called.iter().map(|id| of(id).saturating_add(1));
             let count = count.fold(0, u64::saturating_add);

@@ -1,8 +1,8 @@
 //! Whether a stage's SPIR-V agrees with the reflection.
 //!
-//! The code is a subset of the reflection: what is declared and never used vanishes from it, and nothing may be in it
-//! that the reflection lacks. Tables of different types share one set and binding, so variables are looked at one by
-//! one; there is no type of a (set, binding) pair.
+//! The code is a subset of the reflection: unused declarations are absent from it, and everything in it must be in the
+//! reflection. Tables of different types share one set and binding, so each variable is checked by itself; a (set,
+//! binding) pair has no single type.
 
 use super::declared::{self, Type, type_of};
 use super::image;
@@ -13,7 +13,7 @@ use crate::spirv::{Image, Located, ModuleIndex, Node, class, decoration, image_f
 use crate::{Report, Severity};
 use std::collections::BTreeMap;
 
-/// Reports everything in the code of a stage that the reflection does not have, or has otherwise.
+/// Reports everything in a stage's code that the reflection lacks or contradicts.
 pub(super) fn check<'a>(file: &Vbc<'a>, stage: Stage, code: Code<'a>, report: &mut Report) {
     let module = match file.module(stage) {
         None => return,
@@ -67,7 +67,7 @@ impl Checks<'_, '_> {
             .push(Severity::Error, rule, self.stage, message, Some(offset));
     }
 
-    /// One entry point is named `main` and is of the stage's execution model, whose number is the stage's position.
+    /// There is one entry point, named `main`, with the stage's execution model (numbered as the stages are).
     fn entry_point(&mut self) {
         const MAIN: [u32; 2] = [u32::from_le_bytes(*b"main"), 0];
         let model = self.stage.index() as u32;
@@ -89,7 +89,7 @@ impl Checks<'_, '_> {
             let Some(pointee) = self.module.pointee(pointer) else {
                 self.error_at(
                     "spirv-malformed",
-                    format!("variable %{id} is no pointer"),
+                    format!("variable %{id} is not a pointer"),
                     node.position,
                 );
                 continue;
@@ -123,7 +123,7 @@ impl Checks<'_, '_> {
         }
     }
 
-    /// A vertex input or fragment output is one of the reflection's, by location and type.
+    /// A vertex input or fragment output matches one of the reflection's by location and type.
     fn interface(&mut self, variable: Located, location: Option<u32>, pointee: u32, input: bool) {
         let Some(location) = location else { return };
         let same = |known: &Variable| u32::from(known.location) == location;
@@ -171,7 +171,7 @@ impl Checks<'_, '_> {
             _ => {
                 let number = |n: Option<u32>| n.map_or("none".to_owned(), |n| n.to_string());
                 let message = format!(
-                    "set {}, binding {} means nothing in this format",
+                    "set {}, binding {} has no meaning in this format",
                     number(set),
                     number(binding)
                 );
@@ -180,11 +180,15 @@ impl Checks<'_, '_> {
         }
     }
 
-    /// A table: an array of the header's length, of a type that some binding of this stage has.
+    /// A table is an array of the header's length, of a type that some binding of this stage has.
     fn table(&mut self, variable: Located, id: u32, pointee: u32, table: usize) {
         let name = Tables::NAMES[table];
         let Some((element, length)) = self.module.array(pointee) else {
-            return self.error("descriptor-type", format!("the table of {name} is no array"), variable);
+            return self.error(
+                "descriptor-type",
+                format!("the table of {name} is not an array"),
+                variable,
+            );
         };
         let size = u32::from(self.file.tables.sizes()[table]);
         if length != size {
@@ -202,7 +206,7 @@ impl Checks<'_, '_> {
         }
     }
 
-    /// What an element of a table is.
+    /// The resource type of a table's element.
     fn resource(&self, variable: u32, element: u32, table: usize) -> Option<Resource> {
         let module = self.module;
         let texels = |base, id: u32, sampled: u32| {
@@ -234,8 +238,7 @@ impl Checks<'_, '_> {
         }
     }
 
-    /// The uniform: a block around the user's struct. What it holds, the reflection has at the same place; a stage need not
-    /// hold all of it.
+    /// The uniform is a block around the user's struct. Its members must match the reflection; a stage may lack some.
     fn uniform(&mut self, variable: Located, pointee: u32) {
         let Some(uniform) = self.file.uniform.filter(|u| u.stages.contains(self.stage)) else {
             let message = "the code uses a uniform, the reflection has none in this stage";
@@ -244,13 +247,13 @@ impl Checks<'_, '_> {
         let module = self.module;
         let inner = module.members(pointee).and_then(|mut members| members.next());
         let Some(id) = inner.filter(|id| module.members(*id).is_some()) else {
-            return self.error("uniform-layout", "the uniform is no block around a struct", variable);
+            return self.error("uniform-layout", "the uniform is not a block around a struct", variable);
         };
         let leaves = match declared::leaves(module, id) {
             Ok(leaves) => leaves,
             Err(path) => {
                 let message =
-                    format!("{path} is no number, vector or matrix at an offset, and no array or struct of them");
+                    format!("{path} is not a number, vector or matrix at an offset, and no array or struct of them");
                 return self.error("uniform-layout", message, variable);
             }
         };
@@ -262,7 +265,7 @@ impl Checks<'_, '_> {
         for leaf in leaves {
             let found = Type::Numeric(leaf.base, leaf.dims, leaf.count);
             let reflected = known.get(&leaf.offset).map(|member| {
-                // In memory a bool is an unsigned integer.
+                // A bool is an unsigned integer in memory.
                 let base = match member.base {
                     BaseType::BOOL => BaseType::UINT,
                     base => base,
@@ -303,14 +306,14 @@ pub(super) fn push_constant_bytes(bindings: &[Binding]) -> u32 {
     highest.map_or(0, |slot| (u32::from(slot) + 2) / 2 * 4)
 }
 
-/// What an element of a table in the code is.
+/// The resource type of a table's element in the code.
 enum Resource {
     Buffer(BaseType, u32),
     Texels(BaseType, Image, TexelType),
 }
 
 impl Resource {
-    /// Whether a binding is this.
+    /// Whether a binding is of this type.
     fn is(&self, binding: &Binding) -> bool {
         match (self, binding.shape) {
             (Self::Buffer(base, stride), Shape::Buffer { size }) => *base == binding.base && *stride == u32::from(size),

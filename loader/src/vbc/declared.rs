@@ -1,14 +1,14 @@
-//! What a stage's SPIR-V says, in the words of the reflection: all that reflection can be checked against.
+//! What a stage's SPIR-V declares, in the terms of the reflection.
 
 use super::image;
 use super::types::{BaseType, TexelRank, TexelType};
 use crate::spirv::{Image, ModuleIndex, decoration, op};
 use std::fmt;
 
-/// A type as the reflection can say it.
+/// A type that the reflection can express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
-    /// Components, rows and columns, elements (1 when it is no array).
+    /// Components, rows and columns, elements (1 when it is not an array).
     Numeric(BaseType, [u8; 2], u32),
     /// Anything else.
     Other,
@@ -30,39 +30,39 @@ impl fmt::Display for Type {
     }
 }
 
-/// A member of a struct that is a number, a vector, a matrix or an array of them, however deep it lies.
+/// A numeric member of a struct (scalar, vector, matrix or array of them), at any depth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Leaf {
-    /// Names from the struct's member on: `light[0].colour`.
+    /// Names from the struct's member down: `light[0].colour`.
     pub path: String,
-    /// Bytes from the struct's beginning.
+    /// Bytes from the start of the struct.
     pub offset: u32,
     /// Component type.
     pub base: BaseType,
     /// Rows and columns.
     pub dims: [u8; 2],
-    /// Elements; 1 when it is no array.
+    /// Elements; 1 when it is not an array.
     pub count: u32,
 }
 
 impl Leaf {
-    /// Bytes it takes without padding.
+    /// Size in bytes without padding.
     pub fn bytes(&self) -> u32 {
         let numbers = u32::from(self.dims[0]) * u32::from(self.dims[1]);
         (4 * numbers).saturating_mul(self.count)
     }
 }
 
-/// Types that are looked at for the leaves of one struct.
+/// Limit on types visited for one struct.
 const MAX_VISITS: u32 = 4096;
 
-/// Structs and arrays in each other.
+/// Limit on nesting of structs and arrays.
 const MAX_DEPTH: u32 = 32;
 
-/// The leaves of a struct in the order of its members.
+/// The leaves of a struct in member order.
 ///
 /// # Errors
-/// The path of a member that is none and holds none, or that lies nowhere.
+/// The path of a member that is neither a leaf nor contains one, or that has no offset.
 pub(super) fn leaves(index: &ModuleIndex, structure: u32) -> Result<Vec<Leaf>, String> {
     let mut walk = Leaves {
         index,
@@ -84,7 +84,7 @@ impl Leaves<'_, '_> {
         let members: Vec<u32> = self.index.members(id).into_iter().flatten().collect();
         for (at, member) in (0u32..).zip(&members) {
             let name = self.index.member_name(id, at).filter(|name| !name.is_empty());
-            // Compilers put a struct without names around what is no block by itself.
+            // Compilers wrap an unnamed struct around a type that is not a block.
             let is_wrapper = name.is_none() && members.len() == 1 && self.index.members(*member).is_some();
             let name = name.unwrap_or_else(|| format!("member{at}"));
             let path = match path.as_str() {
@@ -132,7 +132,7 @@ impl Leaves<'_, '_> {
     }
 }
 
-/// A type by what it is made of.
+/// Classifies a type.
 pub(super) fn type_of(index: &ModuleIndex, id: u32) -> Type {
     let (element, array) = index.array(id).unwrap_or((id, 1));
     numeric(index, element).map_or(Type::Other, |(base, dims)| Type::Numeric(base, dims, array))
@@ -158,7 +158,7 @@ pub(super) fn numeric(index: &ModuleIndex, id: u32) -> Option<(BaseType, [u8; 2]
     Some((base, [rows, columns]))
 }
 
-/// An image type with what its texels are read as.
+/// An image type, and the type of its texels when read.
 pub(super) fn image(index: &ModuleIndex, id: u32) -> Option<(Image, TexelType)> {
     let image = index.image(id)?;
     let texel = match numeric(index, image.sampled_type)? {
@@ -169,14 +169,14 @@ pub(super) fn image(index: &ModuleIndex, id: u32) -> Option<(Image, TexelType)> 
     Some((image, texel))
 }
 
-/// Shape and numeric class of an image type, or of the image in a combined sampler; none for shapes that VBC lacks.
+/// Shape and numeric class of an image type, or of the image in a combined sampler; `None` for shapes that VBC lacks.
 pub(super) fn texels(index: &ModuleIndex, element: u32) -> Option<(TexelRank, TexelType)> {
     let combined = index.operands(element, op::TYPE_SAMPLED_IMAGE);
     let (image, texel) = image(index, combined.map_or(element, |[_, image]| image))?;
     Some((image::rank(&image)?, texel))
 }
 
-/// Bytes of a block of numbers: where its last member ends.
+/// Size of a block of numbers in bytes: the end of its last member.
 pub(super) fn block_bytes(index: &ModuleIndex, block: u32) -> Option<u32> {
     let mut ends = (0u32..).zip(index.members(block)?).map(|(i, member)| {
         let offset = index.member_decoration(block, i, decoration::OFFSET)?;
@@ -185,7 +185,7 @@ pub(super) fn block_bytes(index: &ModuleIndex, block: u32) -> Option<u32> {
     ends.try_fold(0, |end, next| next.map(|next| end.max(next)))
 }
 
-/// Bytes of a number, vector, or array of them.
+/// Size in bytes of a number, vector, or array of them.
 fn bytes(index: &ModuleIndex, id: u32) -> Option<u32> {
     if let Some((_, length)) = index.array(id) {
         return index.decoration(id, decoration::ARRAY_STRIDE)?.checked_mul(length);
@@ -194,7 +194,7 @@ fn bytes(index: &ModuleIndex, id: u32) -> Option<u32> {
     (columns == 1).then_some(4 * u32::from(rows))
 }
 
-/// Of a storage buffer's block around a runtime array: the array's stride, and whether it is read only.
+/// For a storage buffer's block around a runtime array: the array's stride, and whether it is read-only.
 pub(super) fn runtime_array_block(index: &ModuleIndex, variable: u32, block: u32) -> Option<(u32, bool)> {
     let mut members = index.members(block)?;
     let (array, 0) = (members.next()?, members.len()) else {
@@ -207,7 +207,7 @@ pub(super) fn runtime_array_block(index: &ModuleIndex, variable: u32, block: u32
     Some((stride, read_only))
 }
 
-/// Texel types of the subpass inputs in set 2, by binding; the code of a stage need not use each of them.
+/// Texel types of the subpass inputs in set 2, by binding; a stage's code may use a subset.
 pub(super) fn subpass_texels(index: &ModuleIndex) -> [Option<TexelType>; 4] {
     let mut texels = [None; 4];
     for variable in index.globals() {

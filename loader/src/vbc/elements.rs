@@ -1,4 +1,4 @@
-//! Storage buffers that hold one struct become buffers of elements, which is what the format has.
+//! Turns storage buffers that hold one struct into buffers of elements, the only kind that the format has.
 
 use super::reach::{Reach, constant, redirect, uint_type};
 use crate::Result;
@@ -6,10 +6,10 @@ use crate::spirv::transform::{Editor, build, opcode};
 use crate::spirv::{Located, ModuleIndex, class, decoration, op};
 use std::collections::HashMap;
 
-/// Puts a struct with an array of the block around each block of set 0 without an array that has no end.
+/// Wraps each block of set 0 that has no runtime array in a struct with an array of the block.
 ///
 /// # Errors
-/// Unsupported for buffers that are used whole.
+/// Unsupported for buffers that are used as a whole.
 pub(super) fn wrap_buffers(words: Vec<u32>) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words.as_slice())?;
     let found: Vec<(Located, u32)> = index
@@ -68,7 +68,7 @@ pub(super) fn wrap_buffers(words: Vec<u32>) -> Result<Vec<u32>> {
     Ok(module.words())
 }
 
-/// How the block of such a buffer is decorated.
+/// The decoration of such a buffer's block.
 fn single(index: &ModuleIndex, variable: &Located) -> Option<u32> {
     index.place(variable.id).filter(|(set, _)| *set == 0)?;
     let block = match variable.class {

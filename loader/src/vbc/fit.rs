@@ -1,13 +1,13 @@
-//! Making a stage's code fit a device.
+//! Adapts a stage's code to a device.
 //!
 //! As compiled, a stage reaches every resource through a table in set 0: a descriptor array of up to thousands of
-//! entries, indexed by a 16-bit number from the push constants. Devices with descriptor indexing take that as it is
-//! ([`Mode::Bindless`]). Where limits are small the arrays can be cut ([`Mode::Cut`]), and where arrays cannot be
-//! indexed at all every slot in use becomes a descriptor of its own and the lookup goes away ([`Mode::Lowered`]).
+//! entries, indexed by a 16-bit number from the push constants. Devices with descriptor indexing accept it unchanged
+//! ([`Mode::Bindless`]). With small limits the arrays can be cut ([`Mode::Cut`]); without array indexing every used
+//! slot becomes an ordinary descriptor and the lookup is removed ([`Mode::Lowered`]).
 //!
 //! The compiler loads an index at the start of `main` as a word of the push-constant block, then masks (even slots)
-//! or shifts (odd slots) it; unoptimised code keeps it in a local variable. That is followed through variables with
-//! one value, copies and function parameters; what cannot be followed is Unsupported and names the instruction.
+//! or shifts (odd slots) it; unoptimised code keeps it in a local variable. The lookup is traced through variables with
+//! one value, copies and function parameters; an untraceable one is Unsupported, with the instruction in the error.
 
 use super::declared;
 use super::requirements::DescriptorKind;
@@ -17,31 +17,31 @@ use crate::spirv::{Image, ModuleIndex, Node, capability, class, decoration, op};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// How a stage reaches what is in the table slots.
+/// How a stage reaches the resources of the table slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Full tables. Only what the compiler forgot to declare is added: the capabilities of indexing arrays.
+    /// Full tables. Adds only what the compiler omits: the capabilities of indexing arrays.
     Bindless,
     /// Tables of at most these many entries, still indexed through push constants.
     Cut {
-        /// Most entries of each table.
+        /// Limit on the entries of each table.
         tables: Tables,
-        /// Declares the capabilities of indexing arrays. Without them the code is as the compiler leaves it, which
-        /// drivers that lack the features but index all the same take without complaint (lavapipe does, measured).
+        /// Declares the capabilities of indexing arrays. Without them the code stays as compiled; drivers that lack the
+        /// features but index anyway accept it (measured with lavapipe).
         declare: bool,
     },
-    /// Set 0, binding = slot: one ordinary descriptor per slot in use, and no push constants.
+    /// Set 0, binding = slot: one ordinary descriptor per used slot, and no push constants.
     Lowered,
 }
 
-/// A stage's code after fitting, and what a pipeline layout needs to know of it.
+/// A stage's code after fitting, and what its pipeline layout must contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fitted {
     /// The module.
     pub words: Vec<u32>,
-    /// Its resources: one entry per variable, so full tables of two types are two entries of one set and binding.
+    /// Its resources, one entry per variable: full tables of two types are two entries with one set and binding.
     pub resources: Vec<Resource>,
-    /// Bytes of push constants that are left.
+    /// Remaining bytes of push constants.
     pub push_constant_bytes: u32,
 }
 
@@ -58,23 +58,23 @@ pub struct Resource {
     pub count: u32,
     /// What they are.
     pub kind: DescriptorKind,
-    /// Shape and numeric class (float, int or uint) of images and texel buffers; `None` for buffers, and where the
-    /// shape is none that VBC has (subpass inputs).
+    /// Shape and numeric class (float, int or uint) of images and texel buffers; `None` for buffers and for shapes that
+    /// VBC lacks (subpass inputs).
     pub image: Option<(TexelRank, TexelType)>,
 }
 
 /// What a stage uses before fitting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Slots whose resources the code reaches, with the ids of the types of what is in them.
+    /// Slots that the code reaches, with the type ids of their resources.
     pub slots: BTreeMap<u8, u32>,
-    /// Longest table by binding in set 0; 0 where there is none.
+    /// Longest table by binding in set 0; 0 if there is none.
     pub tables: [u32; 5],
     /// Bytes of push constants.
     pub push_constant_bytes: u32,
 }
 
-/// Capabilities of indexing each table with a number that is not constant, by binding in set 0.
+/// Capabilities of indexing each table with a non-constant number, by binding in set 0.
 const INDEXING: [u32; 5] = [
     capability::SAMPLED_IMAGE_ARRAY_DYNAMIC_INDEXING,
     capability::STORAGE_IMAGE_ARRAY_DYNAMIC_INDEXING,
@@ -83,14 +83,14 @@ const INDEXING: [u32; 5] = [
     capability::STORAGE_TEXEL_BUFFER_ARRAY_DYNAMIC_INDEXING,
 ];
 
-/// How many definitions are followed back from one table access.
+/// Limit on the definitions that are traced back from one table access.
 const MAX_STEPS: u32 = 64;
 
 /// Fits a stage's code.
 ///
 /// # Errors
-/// Invalid where the words are no module; Unsupported where a resource is of no kind that VBC has, or an index
-/// cannot be told ([`Mode::Lowered`] only).
+/// Invalid if the words are not a module; Unsupported if VBC lacks a resource's kind, or if an index cannot be traced
+/// ([`Mode::Lowered`] only).
 pub fn fit(index: &ModuleIndex, mode: &Mode) -> Result<Fitted> {
     let mut module = Editor::new(index)?;
     check_image_writes(index)?;
@@ -128,8 +128,8 @@ pub fn fit(index: &ModuleIndex, mode: &Mode) -> Result<Fitted> {
     })
 }
 
-/// A write to a storage image gives at least the components of its format: Vulkan demands it, drivers trust it, and
-/// spirv-val does not look.
+/// A write to a storage image must give at least the components of its format: Vulkan requires it, drivers rely on it,
+/// and spirv-val does not check it.
 fn check_image_writes(index: &ModuleIndex) -> Result<()> {
     let type_of = |id: u32| index.definition(id)?.operand(0);
     for node in index.bodies().filter(|node| node.opcode == op::IMAGE_WRITE) {
@@ -153,10 +153,10 @@ fn offset(node: &Node) -> u64 {
     node.position as u64 * 4
 }
 
-/// What a stage uses.
+/// Collects what a stage uses.
 ///
 /// # Errors
-/// As [`fit`] in lowered mode.
+/// See [`fit`] in lowered mode.
 pub fn needs(index: &ModuleIndex) -> Result<Needs> {
     let mut needs = Needs {
         push_constant_bytes: push_constant_bytes(index),
@@ -195,11 +195,11 @@ fn tables(index: &ModuleIndex) -> Result<Vec<Table>> {
             .decoration(variable, decoration::BINDING)
             .filter(|binding| *binding < 5);
         let (Some([_, element, length]), Some(binding)) = (array, binding) else {
-            let message = format!("variable %{variable} of set 0 is no table of descriptors");
+            let message = format!("variable %{variable} of set 0 is not a table of descriptors");
             return Err(Error::unsupported("spirv", message));
         };
         let length = index.constant(length);
-        let length = length.ok_or_else(|| Error::unsupported("spirv", "a table whose length is no constant"))?;
+        let length = length.ok_or_else(|| Error::unsupported("spirv", "a table whose length is not a constant"))?;
         tables.push(Table {
             variable,
             class,
@@ -211,7 +211,7 @@ fn tables(index: &ModuleIndex) -> Result<Vec<Table>> {
     Ok(tables)
 }
 
-/// The compiler leaves three of these out although the code indexes tables with numbers that are not constant.
+/// The compiler omits three of these although the code indexes tables with non-constant numbers.
 fn declare_indexing(module: &mut Editor, tables: &[Table]) {
     for table in tables {
         module.add_capability(INDEXING[table.binding as usize]);
@@ -249,7 +249,7 @@ fn cut(module: &mut Editor, tables: &[Table], most: &Tables) -> Result<()> {
     Ok(())
 }
 
-/// A 32-bit integer type of the module; one is there wherever a table has a length.
+/// A 32-bit integer type of the module; one exists wherever a table has a length.
 fn index_type(module: &Editor) -> Result<u32> {
     let is = |words: &&Vec<u32>| opcode(words) == op::TYPE_INT && words.get(2) == Some(&32);
     let found = module.body.iter().find(is).and_then(|words| words.get(1).copied());
@@ -295,7 +295,7 @@ fn accesses(index: &ModuleIndex, tables: &[Table]) -> Result<Vec<Access>> {
     Ok(found)
 }
 
-/// A value of the index lookup, as far as it is known.
+/// A value in the index lookup, as far as it is traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lookup {
     /// A word of the push-constant block.
@@ -306,15 +306,15 @@ enum Lookup {
     Slot(u32),
 }
 
-/// What is stored to each local variable, and what each function is called with.
+/// The values stored to each local variable, and the arguments of each function.
 struct Stores {
     stored: BTreeMap<u32, Vec<u32>>,
     /// Function and position of each parameter.
     parameters: BTreeMap<u32, (u32, usize)>,
     /// Arguments of each call, by function.
     calls: BTreeMap<u32, Vec<Vec<u32>>>,
-    /// Variables and parameters whose pointers are used in other ways than loading, storing and passing on, or are
-    /// passed to where they are stored to: what they hold is not known.
+    /// Variables and parameters whose pointers are used other than by loading, storing and passing on, or that are
+    /// passed to a function that stores to them: their value is unknown.
     escaped: BTreeSet<u32>,
 }
 
@@ -359,7 +359,7 @@ impl Stores {
             self.escaped
                 .extend(id_operands(node.words).filter(|id| Some(*id) != harmless));
         }
-        // A pointer passed on is as safe as the parameters it is passed to.
+        // A pointer that is passed on is as safe as the parameters that receive it.
         for _ in 0..self.parameters.len() {
             let before = self.escaped.len();
             for (parameter, (function, position)) in &self.parameters {
@@ -375,11 +375,11 @@ impl Stores {
         }
     }
 
-    /// The slot whose index this value is.
+    /// The slot whose index this value holds.
     fn slot(&self, index: &ModuleIndex, value: u32) -> Option<u8> {
         match self.value(index, value, &mut 0)? {
             Lookup::Slot(slot) if slot < 32 => Some(slot as u8),
-            // A whole upper half is an index as it is.
+            // A whole upper half is an unmodified index.
             Lookup::High(word) if word < 16 => Some(word as u8 * 2 + 1),
             _ => None,
         }
@@ -422,7 +422,7 @@ impl Stores {
         }
     }
 
-    /// What a load from this pointer gives: a push-constant word, or a local variable's only value.
+    /// What a load from this pointer yields: a push-constant word, or a local variable's only value.
     fn loaded(&self, index: &ModuleIndex, pointer: u32, steps: &mut u32) -> Option<Lookup> {
         *steps += 1;
         if *steps > MAX_STEPS {
@@ -481,7 +481,7 @@ fn half(value: Lookup) -> Option<Lookup> {
     }
 }
 
-/// Offset of a block's member; members without one lie word by word.
+/// Offset of a block's member; members without the decoration are packed words.
 fn member_offset(index: &ModuleIndex, block: u32, member: u32) -> Option<u32> {
     let offset = index.member_decoration(block, member, decoration::OFFSET);
     let is_struct = index.opcode(block) == op::TYPE_STRUCT;
@@ -500,7 +500,7 @@ fn push_constant_bytes(index: &ModuleIndex) -> u32 {
     bytes.unwrap_or(0)
 }
 
-/// Replaces tables by one variable per slot; whether nothing is left of the push constants.
+/// Replaces tables by one variable per slot; returns whether the push constants became empty.
 fn lower(index: &ModuleIndex, module: &mut Editor, tables: &[Table], accesses: &[Access]) -> Result<bool> {
     let (mut types, mut variables, mut annotations) = (Vec::new(), Vec::new(), Vec::new());
     let mut slots: BTreeMap<u8, u32> = BTreeMap::new();
@@ -541,7 +541,7 @@ fn lower(index: &ModuleIndex, module: &mut Editor, tables: &[Table], accesses: &
     Ok(block_gone)
 }
 
-/// A new variable's decorations: the table's, but for set and binding.
+/// A new variable's decorations: the table's, except set and binding.
 fn slot_annotations(index: &ModuleIndex, table: u32, variable: u32, slot: u8) -> Vec<Vec<u32>> {
     let mut annotations = copied_decorations(index, table, variable);
     annotations.push(build(op::DECORATE, &[variable, decoration::DESCRIPTOR_SET, 0]));
@@ -549,7 +549,7 @@ fn slot_annotations(index: &ModuleIndex, table: u32, variable: u32, slot: u8) ->
     annotations
 }
 
-/// The decorations of a variable for one that takes its place, but for set and binding.
+/// The decorations of a variable, for its replacement, except set and binding.
 pub(super) fn copied_decorations(index: &ModuleIndex, from: u32, to: u32) -> Vec<Vec<u32>> {
     let placed = [Some(decoration::DESCRIPTOR_SET), Some(decoration::BINDING)];
     let kept = index
@@ -563,8 +563,8 @@ pub(super) fn copied_decorations(index: &ModuleIndex, from: u32, to: u32) -> Vec
     .collect()
 }
 
-/// Access chains that have lost their only index name the variable itself: what reads through them reads the
-/// variable. One that something else uses becomes a copy of the pointer.
+/// Access chains that lose their only index become the variable itself in the instructions that read through them, and
+/// a copy of the pointer in all others.
 fn forward_whole(module: &mut Editor, accesses: &BTreeMap<u32, u32>) {
     let is_whole = |words: &Vec<u32>| {
         let chain = matches!(opcode(words), op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN);
@@ -598,7 +598,7 @@ fn forward_whole(module: &mut Editor, accesses: &BTreeMap<u32, u32>) {
     }
 }
 
-/// The push-constant block goes when nothing looks into it any more; whether it went.
+/// Removes the push-constant block if it is unused; returns whether it was removed.
 fn remove_unused_block(index: &ModuleIndex, module: &mut Editor) -> bool {
     let uses = module.uses();
     let blocks = index
@@ -609,7 +609,7 @@ fn remove_unused_block(index: &ModuleIndex, module: &mut Editor) -> bool {
     used.is_empty()
 }
 
-/// Nothing is indexed any more: the capabilities of indexing go, and the extension that brought them to SPIR-V 1.0.
+/// Removes the capabilities of indexing, and the extension that defines them in SPIR-V 1.0.
 fn remove_capabilities(module: &mut Editor) {
     const EXTENSION: &[u8] = b"SPV_EXT_descriptor_indexing\0";
     for words in &mut module.body {
@@ -633,12 +633,12 @@ fn remove_capabilities(module: &mut Editor) {
     module.sweep();
 }
 
-/// Every variable that has a set and a binding.
+/// Every variable with a set and a binding.
 pub(super) fn resources(index: &ModuleIndex) -> Result<Vec<Resource>> {
     resources_but(index, |_| false)
 }
 
-/// As [`resources`], without the variables that `left_out` tells.
+/// The same, without the variables for which `left_out` is true.
 fn resources_but(index: &ModuleIndex, left_out: impl Fn(u32) -> bool) -> Result<Vec<Resource>> {
     let mut resources = Vec::new();
     for node in index.variables() {
@@ -655,7 +655,8 @@ fn resources_but(index: &ModuleIndex, left_out: impl Fn(u32) -> bool) -> Result<
         let resource = element.and_then(|element| resource(index, element, class));
         let (Some(resource), Some(count)) = (resource, count) else {
             let name = index.name(variable).unwrap_or_default();
-            let message = format!("\"{name}\" (%{variable}, set {set}, binding {binding}) is no resource that VBC has");
+            let message =
+                format!("\"{name}\" (%{variable}, set {set}, binding {binding}) is not a resource that VBC has");
             return Err(Error::unsupported("spirv", message));
         };
         resources.push(Resource {
@@ -669,7 +670,7 @@ fn resources_but(index: &ModuleIndex, left_out: impl Fn(u32) -> bool) -> Result<
     Ok(resources)
 }
 
-/// The resources of lowered code: a variable for each slot that is reached, in place of the tables.
+/// The resources of lowered code: a variable for each reachable slot instead of the tables.
 fn lowered_resources(index: &ModuleIndex, accesses: &[Access]) -> Result<Vec<Resource>> {
     let in_table = |variable| index.decoration(variable, decoration::DESCRIPTOR_SET) == Some(0);
     let mut resources = resources_but(index, in_table)?;
@@ -683,7 +684,7 @@ fn lowered_resources(index: &ModuleIndex, accesses: &[Access]) -> Result<Vec<Res
     }
     for (slot, table) in slots {
         let resource = resource(index, table.element, table.class).ok_or_else(|| {
-            let message = format!("slot {slot} is no resource that VBC has");
+            let message = format!("slot {slot} is not a resource that VBC has");
             Error::unsupported("spirv", message)
         })?;
         resources.push(Resource {
@@ -696,7 +697,7 @@ fn lowered_resources(index: &ModuleIndex, accesses: &[Access]) -> Result<Vec<Res
     Ok(resources)
 }
 
-/// One descriptor of an element type and storage class, its place still to be told.
+/// One descriptor of an element type and storage class, with its place not yet set.
 fn resource(index: &ModuleIndex, element: u32, class: u32) -> Option<Resource> {
     Some(Resource {
         set: 0,
@@ -708,9 +709,9 @@ fn resource(index: &ModuleIndex, element: u32, class: u32) -> Option<Resource> {
     })
 }
 
-/// The descriptor type behind a variable's element type and storage class.
+/// The descriptor type for a variable's element type and storage class.
 fn kind(index: &ModuleIndex, element: u32, class: u32) -> Option<DescriptorKind> {
-    // lavapipe dies on a buffer whose struct is no block; spirv-val lets it pass.
+    // lavapipe crashes on a buffer whose struct is not a block; spirv-val accepts it.
     let is_block = index.decoration(element, decoration::BLOCK).is_some();
     let is_buffer_block = || index.decoration(element, decoration::BUFFER_BLOCK).is_some();
     match (index.opcode(element), class) {

@@ -1,4 +1,4 @@
-//! Image types of SPIR-V, and which texels of the format they are.
+//! Maps SPIR-V image types to the format's texel types.
 
 use super::types::{TexelRank, TexelType};
 use crate::spirv::{Image, dim, image_format as format};
@@ -17,7 +17,7 @@ pub(super) fn rank(image: &Image) -> Option<TexelRank> {
     }
 }
 
-/// Texel type, bytes of a component and components of an image format that the compiler knows.
+/// Texel type, bytes per component and component count of an image format that the compiler supports.
 pub(super) fn texel_format(format: u32) -> Option<(TexelType, u8, u8)> {
     FORMATS
         .iter()
@@ -25,7 +25,7 @@ pub(super) fn texel_format(format: u32) -> Option<(TexelType, u8, u8)> {
         .map(|row| (row.1, row.2, row.3))
 }
 
-/// Components of an image format that the compiler knows.
+/// Component count of an image format that the compiler supports.
 pub(super) fn components(format: u32) -> Option<u8> {
     texel_format(format).map(|row| row.2)
 }

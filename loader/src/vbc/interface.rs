@@ -1,8 +1,8 @@
-//! Whether each stage's inputs are what the stage before it writes.
+//! Checks that each stage's inputs match the outputs of the stage before it.
 //!
-//! The compiler writes two stages and numbers their locals itself; files with more stages, or written by others, can
-//! get this wrong, and drivers do not look. Only numbers are compared; blocks with locations of their own are left
-//! to spirv-val.
+//! The compiler writes two stages and assigns their locations itself. Files with more stages, or from other writers,
+//! can be wrong here, and drivers do not check. Only numeric types are compared; blocks with locations are left to
+//! spirv-val.
 
 use super::declared::{Type, type_of};
 use super::types::Stage;
@@ -21,12 +21,12 @@ struct Located {
     position: usize,
 }
 
-/// Reports every input that the stage before does not write, or writes as another type.
+/// Reports every input that the stage before does not write, or writes with another type.
 pub(super) fn check(file: &Vbc, report: &mut Report) {
     let present = Stage::ALL
         .into_iter()
         .filter_map(|stage| Some((stage, file.code(stage)?)));
-    // Code that is no module is reported where the stage itself is checked.
+    // Code that is not a module is reported by the check of the stage itself.
     let modules: Vec<(Stage, Code, &ModuleIndex)> = present
         .filter_map(|(stage, code)| Some((stage, code, file.module(stage)?.as_ref().ok()?)))
         .collect();
@@ -66,7 +66,7 @@ pub(super) fn check(file: &Vbc, report: &mut Report) {
     }
 }
 
-/// The located variables of a storage class; `per_vertex` ones lie in an array over a primitive's vertices.
+/// The located variables of a storage class; `per_vertex` ones are in an array over a primitive's vertices.
 fn located(module: &ModuleIndex, storage: u32, per_vertex: bool) -> Vec<Located> {
     let mut found = Vec::new();
     for variable in module.globals().filter(|variable| variable.class == storage) {

@@ -1,4 +1,4 @@
-//! Joining separate textures and samplers, as WGSL has them, into the combined image samplers of this format.
+//! Joins separate textures and samplers, as WGSL has them, into the format's combined image samplers.
 
 use crate::spirv::transform::{Editor, build, opcode};
 use crate::spirv::{ModuleIndex, class, decoration, op};
@@ -6,10 +6,10 @@ use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Joins each texture with the one sampler it is used with; the texture's binding stays. A module without separate
-/// samplers comes back as it is.
+/// samplers is returned unchanged.
 ///
 /// # Errors
-/// Unsupported for a texture used with two samplers, and for textures or samplers that are handed to functions.
+/// Unsupported for a texture used with two samplers, and for textures or samplers passed to functions.
 pub(super) fn join(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
@@ -49,7 +49,7 @@ pub(super) fn join(words: &[u32]) -> Result<Vec<u32>> {
     Ok(module.words())
 }
 
-/// Variables whose pointee is of an opcode.
+/// Variables whose pointee has this opcode.
 fn handles(index: &ModuleIndex, wanted: u16) -> HashSet<u32> {
     let handles = index
         .globals()
@@ -57,7 +57,7 @@ fn handles(index: &ModuleIndex, wanted: u16) -> HashSet<u32> {
     handles.map(|variable| variable.id).collect()
 }
 
-/// The global variable that each loaded value comes from.
+/// The global variable of each loaded value.
 fn loads(index: &ModuleIndex) -> BTreeMap<u32, u32> {
     let placed = |id: u32| index.decoration(id, decoration::DESCRIPTOR_SET).is_some();
     let loads = index.bodies().filter(|node| node.opcode == op::LOAD);
@@ -68,7 +68,7 @@ fn loads(index: &ModuleIndex) -> BTreeMap<u32, u32> {
         .collect()
 }
 
-/// Textures become combined: their variables point to the sampled image type.
+/// Makes the textures combined: their variables point to the sampled image type.
 fn retype(module: &mut Editor, sampled_types: &BTreeMap<u32, u32>) {
     for (texture, sampled) in sampled_types {
         let mut added = Vec::new();
@@ -76,7 +76,7 @@ fn retype(module: &mut Editor, sampled_types: &BTreeMap<u32, u32>) {
         let is = |words: &Vec<u32>| opcode(words) == op::VARIABLE && words[2] == *texture;
         let at = module.body.iter().position(is).expect("a texture is a variable");
         module.body[at][1] = pointer;
-        // The type may be declared behind the variable: both move to the end of the declarations.
+        // The type may be declared after the variable, so both move to the end of the declarations.
         let variable = module.body.remove(at);
         let types = |words: &Vec<u32>| {
             matches!(opcode(words), op::TYPE_SAMPLED_IMAGE | op::TYPE_POINTER)
@@ -85,7 +85,7 @@ fn retype(module: &mut Editor, sampled_types: &BTreeMap<u32, u32>) {
         let moved: Vec<Vec<u32>> = module.body.iter().filter(|words| types(words)).cloned().collect();
         module.body.retain(|words| !types(words));
         let end = module.functions_start();
-        // What uses the sampled type or pointer is declared behind them.
+        // Users of the sampled type or pointer are declared after them.
         let first = module.body[..end]
             .iter()
             .position(|words| uses_any(words, &[*sampled, pointer]))
@@ -106,7 +106,7 @@ fn uses_any(words: &[u32], ids: &[u32]) -> bool {
     ) && words[1..].iter().any(|word| ids.contains(word))
 }
 
-/// Loads give the combined value; what wants the image alone takes it out of it; pairs made by hand go.
+/// Loads yield the combined value; uses of the image alone extract it; explicit `OpSampledImage` pairs are removed.
 fn rewrite(
     module: &mut Editor,
     loads: &BTreeMap<u32, u32>,
@@ -136,7 +136,7 @@ fn rewrite(
             op::SAMPLED_IMAGE => continue,
             _ => {}
         }
-        // Sampling instructions name the combined value first.
+        // The first operand of sampling instructions is the combined value.
         if (op::FIRST_SAMPLING..=op::LAST_SAMPLING).contains(&opcode(&words))
             && words.len() > 3
             && let Some(image) = joined.get(&words[3])

@@ -1,10 +1,9 @@
 //! A file as JSON.
 //!
-//! `format`, `version`, `shader_type`, `bytecode_words` and `tables` by name, then `inputs`, `outputs`, `bindings`, `uniform`
-//! (null where there is none), `subpass_inputs` and `subpass_record_bytes`; `trailing_bytes`, `dialect`,
-//! `requirements` and `diagnostics` come last.
-//! Enumerants are their names, unknown ones their numbers; stages are lists of names, unknown bits the number that
-//! they make. Binding sizes are as the file stores them, also in the legacy dialect.
+//! `format`, `version`, `shader_type`, `bytecode_words` and `tables` by name, then `inputs`, `outputs`, `bindings`,
+//! `uniform` (null if absent), `subpass_inputs` and `subpass_record_bytes`; `trailing_bytes`, `dialect`, `requirements`
+//! and `diagnostics` come last. Enumerants are printed by name, unknown ones by number; stages are lists of names,
+//! unknown bits a number. Binding sizes are those stored in the file, also in the legacy dialect.
 
 use super::requirements::{DescriptorNeed, FeatureNeed, Requirements, requirements};
 use super::types::{Binding, Shape, Stage, Stages, Tables, Variable};

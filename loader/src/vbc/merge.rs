@@ -1,8 +1,9 @@
-//! Several uniform blocks and push constants as the one uniform that the format has.
+//! Merges several uniform blocks and push constants into the one uniform that the format has.
 //!
-//! Blocks follow each other by their sets and bindings, push constants last, each at the next multiple of 16 bytes. Within
-//! a block members stay at the offsets that its rules (std140, std430) gave them; only arrays and matrices of numbers
-//! become tight, as the reflection has no strides. A stage keeps the blocks it has, at the places all stages agree on.
+//! Blocks are placed in the order of their sets and bindings, push constants last, each at the next multiple of 16
+//! bytes. Members keep the offsets of their block's layout (std140, std430), except that arrays and matrices of numbers
+//! become tightly packed, because the reflection has no strides. A stage keeps only its own blocks, at the offsets
+//! common to all stages.
 
 use super::declared::{Leaf, leaves};
 use super::reach::{Reach, constant, redirect, uint_type};
@@ -15,13 +16,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// Descriptor set and binding of a block.
 type Place = (u32, u32);
 
-/// The place of push constants, behind all others; what is merged waits there, where nothing else is, to be moved.
+/// The place of push constants, after all others; the merged block is put at this unused place and moved later.
 const PUSHED: Place = (u32::MAX, 0);
 
 /// Blocks begin at multiples of this.
 const ALIGNMENT: u32 = 16;
 
-/// A block that became a part of the uniform.
+/// A block that became part of the uniform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     name: String,
@@ -31,7 +32,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// What became of the block, in words.
+    /// A note on how the block was merged.
     pub fn note(&self) -> String {
         let (name, base, end) = (&self.name, self.base, self.end);
         format!(
@@ -48,7 +49,7 @@ fn said(name: &str, (set, binding): Place) -> String {
     }
 }
 
-/// A block as one stage has it.
+/// A block as one stage declares it.
 struct Block {
     place: Place,
     variable: Located,
@@ -56,11 +57,12 @@ struct Block {
     names: [Option<String>; 2],
 }
 
-/// Makes one block of all that the stages have, and gives what became of several; nothing where there is one only, the
-/// same in all stages, which stays as it is.
+/// Merges all blocks of the stages into one, and returns the parts if there were several. A single block that is the
+/// same in all stages stays unchanged.
 ///
 /// # Errors
-/// Unsupported for arrays of blocks, and for members that are no numbers, vectors, matrices, arrays or structs of them.
+/// Unsupported for arrays of blocks, and for members that are not numbers, vectors, matrices, or arrays or structs of
+/// them.
 pub(super) fn merge(stages: &mut [(Stage, &mut Vec<u32>)]) -> Result<Option<Vec<Part>>> {
     let mut all: BTreeMap<Place, Vec<Block>> = BTreeMap::new();
     for (stage, words) in stages.iter() {
@@ -83,7 +85,7 @@ pub(super) fn merge(stages: &mut [(Stage, &mut Vec<u32>)]) -> Result<Option<Vec<
     Ok(Some(parts.collect()))
 }
 
-/// Where each block goes, and what it is called.
+/// The offset and name of each block.
 fn parts(all: &BTreeMap<Place, Vec<Block>>) -> BTreeMap<Place, Part> {
     let (mut parts, mut taken, mut end) = (BTreeMap::new(), HashSet::new(), 0u32);
     for (place, blocks) in all {
@@ -130,7 +132,7 @@ fn blocks(index: &ModuleIndex) -> Result<Vec<Block>> {
         }
         let leaves = leaves(index, variable.pointee).map_err(|path| {
             unsupported(format!(
-                "{path} is no 32-bit number, vector or matrix, and no array or struct of them"
+                "{path} is not a 32-bit number, vector or matrix, and no array or struct of them"
             ))
         })?;
         found.push(Block {
@@ -143,13 +145,13 @@ fn blocks(index: &ModuleIndex) -> Result<Vec<Block>> {
     Ok(found)
 }
 
-/// A name without what cannot stand in an identifier.
+/// A name without the characters that an identifier cannot contain.
 fn identifier(name: &str) -> String {
     let word = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
     name.chars().filter(word).take(32).collect()
 }
 
-/// A stage whose blocks are members of one.
+/// A stage whose blocks are members of one block.
 fn joined(words: &[u32], parts: &BTreeMap<Place, Part>, named: bool) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut blocks = blocks(&index)?;
@@ -216,7 +218,7 @@ fn joined(words: &[u32], parts: &BTreeMap<Place, Part>, named: bool) -> Result<V
     Ok(module.words())
 }
 
-/// Position behind the last name; ahead of the annotations where there is none.
+/// Position after the last name, or before the annotations if there is none.
 fn names_end(module: &Editor) -> usize {
     let is_name = |words: &Vec<u32>| matches!(opcode(words), op::NAME | op::MEMBER_NAME);
     let is_annotation = |words: &Vec<u32>| (op::DECORATE..=op::GROUP_MEMBER_DECORATE).contains(&opcode(words));
@@ -226,7 +228,7 @@ fn names_end(module: &Editor) -> usize {
     }
 }
 
-/// Arrays and matrices of numbers in the blocks get strides without padding.
+/// Gives arrays and matrices of numbers in the blocks strides without padding.
 fn tighten(index: &ModuleIndex, module: &mut Editor, blocks: &[Block]) {
     let mut tight = Tight {
         index,
@@ -259,7 +261,7 @@ struct Tight<'i, 'a> {
 }
 
 impl Tight<'_, '_> {
-    /// Notes the strides in a struct, and gives the structs in it.
+    /// Records the strides in a struct, and returns its nested structs.
     fn structure(&mut self, id: u32) -> Vec<u32> {
         let mut inner = Vec::new();
         if !self.seen.insert(id) {
@@ -281,7 +283,7 @@ impl Tight<'_, '_> {
             let is_row_major = self.index.member_decoration(id, at, decoration::ROW_MAJOR).is_some();
             let stride = if is_row_major { 4 * columns } else { 4 * rows };
             self.matrices.insert((id, at), stride);
-            // Only the innermost array is of numbers: those around it are told element by element.
+            // Only the innermost array holds numbers; the outer ones are described element by element.
             if let Some((array, _)) = arrays.last() {
                 self.arrays.insert(*array, 4 * rows * columns);
             }
@@ -297,7 +299,7 @@ mod tests {
     use crate::spirv::asm::{Options, assemble};
     use crate::spirv::{Grammar, validate};
 
-    /// A vertex stage with a camera at set 0, binding 0, and a model in push constants that has padded numbers.
+    /// A vertex stage with a camera at set 0, binding 0, and a model in push constants with padded numbers.
     const VERTEX: &str = "OpEntryPoint Vertex %main \"main\" %o
 OpName %camera \"camera\"
 OpName %Model \"Model\"
@@ -346,7 +348,7 @@ OpStore %o %value
 OpReturn
 OpFunctionEnd";
 
-    /// A fragment stage with a light at set 1, binding 0, where a texture of another program would be as well.
+    /// A fragment stage with a light at set 1, binding 0, where another program has a texture.
     const FRAGMENT: &str = "OpEntryPoint Fragment %main \"main\" %o
 OpExecutionMode %main OriginUpperLeft
 OpName %light \"light\"
@@ -461,7 +463,7 @@ OpFunctionEnd";
         assert!(classes.contains(&class::UNIFORM), "the light is read");
     }
 
-    /// The block of one stage is the first part of the block of another: both have the longer one.
+    /// The block of one stage is a prefix of another's: both get the longer one.
     #[test]
     fn stages_may_have_less_of_a_block() {
         let shorter = FRAGMENT
@@ -497,6 +499,6 @@ OpFunctionEnd";
         let error = pack_with_notes(&[(Stage::Vert, stage(&wide))], &Names::default())
             .unwrap_err()
             .to_string();
-        assert!(error.contains("\"Model\": member2 is no 32-bit number"), "{error}");
+        assert!(error.contains("\"Model\": member2 is not a 32-bit number"), "{error}");
     }
 }

@@ -1,19 +1,19 @@
 //! VBC, the Vega bytecode: shader reflection followed by the SPIR-V of up to five stages.
 //!
 //! A file is a 25-byte header, then vertex inputs, fragment outputs, bindings, the uniform with its members, subpass
-//! inputs, and last the SPIR-V words of each present stage, everything packed and little endian. The sections are
-//! described in the VSL wiki's "Compiled Shader Format"; the numbers behind its enumerations, the limits and the
-//! set/binding convention are as the compiler writes and the engine reads them.
+//! inputs, and last the SPIR-V words of each present stage, all packed and little-endian. The sections are described in
+//! the VSL wiki's "Compiled Shader Format"; enumeration values, limits and the set/binding convention are those of the
+//! compiler and the engine.
 //!
-//! * [`read`] gives a [`Vbc`], a view that borrows the bytes and copies nothing. It tells apart the two dialects that
-//!   share magic and version ([`Dialect`]), and salvages what two compiler faults did to files (48-byte subpass
-//!   records, word counts that overflowed 16 bits); [`Vbc::diagnostics`] names what it found.
-//! * [`Vbc::to_model`] gives a [`Model`] that owns its parts; [`write()`] makes a file of the current dialect of it.
-//! * [`validate()`] checks every rule that can be told without a device, and the SPIR-V against the reflection.
-//! * [`requirements()`] says what a device must have to run it, and why.
+//! * [`read`] returns a [`Vbc`], a view that borrows the bytes and copies nothing. It distinguishes the two dialects
+//!   that share magic and version ([`Dialect`]), and recovers files damaged by two compiler bugs (48-byte subpass
+//!   records, word counts that overflowed 16 bits); [`Vbc::diagnostics`] reports these.
+//! * [`Vbc::to_model`] returns a [`Model`] that owns its parts; [`write()`] writes it in the current dialect.
+//! * [`validate()`] checks every rule that needs no device, and the SPIR-V against the reflection.
+//! * [`requirements()`] lists the device features and limits that a file needs, with reasons.
 //!
-//! Enumerants are open: a value without a name is an ordinary value that prints as its number. [`read`] refuses only
-//! what it cannot walk; whether the values make sense is for [`validate()`] to say.
+//! Enumerants are open: a value without a name is an ordinary value that prints as its number. [`read`] rejects only
+//! files that it cannot walk; [`validate()`] judges the values.
 //!
 //! ```
 //! use skrymir_loader::vbc::{self, BaseType, Model, Variable};
@@ -71,10 +71,10 @@ pub const FORMAT: &str = "vbc";
 /// First bytes of every file.
 pub const MAGIC: [u8; 3] = *b"VBC";
 
-/// The only version there is; both dialects carry it.
+/// The only version; both dialects use it.
 pub const VERSION: u8 = 1;
 
-/// The only shader type there is: graphics.
+/// The only shader type: graphics.
 pub const SHADER_TYPE_GRAPHICS: u8 = 1;
 
 /// Bytes of the header.

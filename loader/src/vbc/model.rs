@@ -1,9 +1,9 @@
-//! A file that owns its parts: for authoring and editing.
+//! An owned file, for authoring and editing.
 
 use super::types::{BaseType, Binding, Stage, Stages, SubpassInput, Tables, Variable};
 use super::view::{Member, Uniform, Vbc};
 
-/// Everything a file of the current dialect holds; what [`write`](super::write()) writes.
+/// The contents of a file of the current dialect; [`write`](super::write()) writes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Model {
     /// Sizes of the binding tables.
@@ -14,9 +14,9 @@ pub struct Model {
     pub outputs: Vec<Variable>,
     /// Bindings.
     pub bindings: Vec<Binding>,
-    /// The uniform, where there is one.
+    /// The uniform, if there is one.
     pub uniform: Option<UniformModel>,
-    /// Subpass inputs; the position is the attachment index.
+    /// Subpass inputs; the index is the attachment index.
     pub subpass_inputs: Vec<SubpassInput>,
     /// SPIR-V words of each stage in file order (see [`Stage::index`]); an empty list is an absent stage.
     pub code: [Vec<u32>; 5],
@@ -25,9 +25,9 @@ pub struct Model {
 /// The uniform of a [`Model`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UniformModel {
-    /// Bytes of the struct; zero cannot be written, it says "no uniform" in a file.
+    /// Size of the struct in bytes. Zero cannot be written: in a file it means "no uniform".
     pub size: u32,
-    /// Stages that name it.
+    /// Stages that use it.
     pub stages: Stages,
     /// Members in order.
     pub members: Vec<UniformMember>,
@@ -44,12 +44,12 @@ pub struct UniformMember {
     pub base: BaseType,
     /// Rows, then columns.
     pub dims: [u8; 2],
-    /// Elements; 1 when it is no array.
+    /// Elements; 1 when it is not an array.
     pub array: u8,
 }
 
 impl UniformMember {
-    /// The member's type, as that of a variable at location 0.
+    /// The member's type as a variable at location 0.
     pub fn typed(&self) -> Variable {
         Variable {
             location: 0,
@@ -61,12 +61,12 @@ impl UniformMember {
 }
 
 impl Model {
-    /// The words of a stage; none when it is absent.
+    /// The words of a stage; empty if it is absent.
     pub fn code(&self, stage: Stage) -> &[u32] {
         &self.code[stage.index()]
     }
 
-    /// The words of a stage, for changing.
+    /// The words of a stage, mutably.
     pub fn code_mut(&mut self, stage: Stage) -> &mut Vec<u32> {
         &mut self.code[stage.index()]
     }
@@ -96,7 +96,7 @@ impl From<Uniform<'_>> for UniformModel {
 }
 
 impl Vbc<'_> {
-    /// The file as a model that owns its parts. Paddings and bytes behind the code are not part of it.
+    /// Converts the file to an owned model, without padding and trailing bytes.
     pub fn to_model(&self) -> Model {
         Model {
             tables: self.tables(),

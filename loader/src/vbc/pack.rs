@@ -1,14 +1,14 @@
-//! Making a file from stages of SPIR-V: the reflection is derived from the code.
+//! Builds a file from SPIR-V stages: the reflection is derived from the code.
 //!
-//! Two kinds of code are taken. Code in VBC's own convention (tables in set 0, indices in push constants) is kept as it
-//! is. Code with ordinary descriptors says its slots by its bindings in set 0, and is put into tables. In both the
-//! uniform block is at set 1, binding 0 and subpass inputs are in set 2, binding = index; ordinary code that has them
-//! elsewhere is [moved](super::places) there.
+//! Two kinds of code are accepted. Code in VBC's convention (tables in set 0, indices in push constants) is kept
+//! unchanged. Code with ordinary descriptors, whose binding in set 0 is the slot, is rewritten to use tables. In both,
+//! the uniform block is at set 1, binding 0 and subpass inputs are in set 2, binding = index; ordinary code with other
+//! places is [moved](super::places) there.
 //!
-//! A block that stands alone is given scalar layout, which is the format's: front ends that lay out by other rules are
-//! corrected, since offsets are decorations and no code depends on them. Several blocks, and push constants beside one,
-//! [become one](super::merge) whose members keep their offsets; what lies between is padding, with names that begin
-//! with [`PADDING`].
+//! A single block gets scalar layout, which is the format's: code from front ends with other layouts is adapted, since
+//! offsets are decorations and no instruction depends on them. Several blocks, and push constants beside one, are
+//! [merged](super::merge) and their members keep their offsets; the gaps become padding members whose names begin with
+//! [`PADDING`].
 
 use super::declared::{self, Type};
 use super::elements::wrap_buffers;
@@ -25,44 +25,44 @@ use crate::spirv::{Located, ModuleIndex, class, decoration, op, specialize};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, HashMap};
 
-/// What the code cannot say, or says otherwise.
+/// Information that the code does not contain, or overrides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    /// Names of the uniform's members in order; members beyond are called as the code calls them, or `memberN`.
+    /// Names of the uniform's members in order; further members keep their names in the code, or become `memberN`.
     pub uniform: Vec<String>,
-    /// Vertex inputs that the code does not read (those it reads are derived).
+    /// Vertex inputs that the code does not read (the others are derived).
     pub unused_inputs: Vec<Variable>,
     /// Table sizes.
     pub tables: Tables,
 }
 
-/// What names of members that fill the space between others begin with.
+/// Prefix of the names of padding members.
 pub const PADDING: &str = "_padding";
 
-/// A file and what was done to its stages.
+/// A file, and notes on how its stages were changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
     /// The file.
     pub model: Model,
-    /// What is elsewhere than the stages had it, in words.
+    /// Notes on resources that were moved.
     pub notes: Vec<String>,
-    /// What the code calls the resource of a slot, where it has a name; the file does not hold these.
+    /// The code's name for the resource of a slot, if it has one; the file does not store these.
     pub slots: BTreeMap<u8, String>,
 }
 
 /// Derives a file from its stages' code.
 ///
 /// # Errors
-/// Unsupported, with the reason, for what the format cannot hold: more than 32 slots, three-component outputs, arrays of
+/// Unsupported for anything that the format cannot hold: more than 32 slots, three-component outputs, arrays of
 /// descriptors.
 pub fn pack(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Model> {
     Ok(pack_with_notes(stages, names)?.model)
 }
 
-/// As [`pack`], and says what is elsewhere than the stages had it.
+/// Like [`pack`], with notes on resources that were moved.
 ///
 /// # Errors
-/// As [`pack`].
+/// See [`pack`].
 pub fn pack_with_notes(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Packed> {
     let mut model = Model {
         tables: names.tables,
@@ -124,16 +124,16 @@ pub fn pack_with_notes(stages: &[(Stage, Vec<u32>)], names: &Names) -> Result<Pa
     })
 }
 
-/// Stages with their resources in the format's sets.
+/// Stages whose resources are in the format's sets.
 struct Placed {
-    /// Each with whether it has tables.
+    /// Each stage, with whether it uses tables.
     stages: Vec<(Stage, Vec<u32>, bool)>,
     /// Whether the uniform was made of several blocks.
     merged: bool,
     notes: Vec<String>,
 }
 
-/// The stages, those with ordinary descriptors with their resources in the format's sets.
+/// Moves the resources of stages with ordinary descriptors to the format's sets.
 fn placed(stages: &[(Stage, Vec<u32>)]) -> Result<Placed> {
     let mut all = Vec::new();
     for (stage, words) in stages {
@@ -161,12 +161,12 @@ fn placed(stages: &[(Stage, Vec<u32>)]) -> Result<Placed> {
     })
 }
 
-/// Code with ordinary descriptors as the format wants its blocks.
+/// Converts the blocks of code with ordinary descriptors to those of the format.
 fn ordinary(words: &[u32]) -> Result<Vec<u32>> {
     wrap_uniform(&unwrap_uniform(&scalar_layout(words, &[0, 1])?)?)
 }
 
-/// Table sizes as code in the format's convention has them.
+/// Table sizes of code in the format's convention.
 fn lengths(model: &mut Model, needs: &fit::Needs) {
     let mut sizes = model.tables.sizes();
     for (size, length) in sizes.iter_mut().zip(needs.tables) {
@@ -177,7 +177,7 @@ fn lengths(model: &mut Model, needs: &fit::Needs) {
     model.tables = Tables::from_sizes(sizes);
 }
 
-/// Whether the code reaches its resources through tables already: set 0 holds arrays, and there are push constants.
+/// Whether the code already reaches its resources through tables: set 0 holds arrays, and there are push constants.
 fn uses_tables(index: &ModuleIndex) -> bool {
     let set = |id| index.decoration(id, decoration::DESCRIPTOR_SET);
     let mut globals = index.globals();
@@ -278,7 +278,7 @@ fn resources(
     Ok(())
 }
 
-/// Notes what a stage calls its slots: the variable's name, or else that of its block.
+/// Records a stage's names for its slots: the variable's name, or else its block's.
 fn slot_names(index: &ModuleIndex, called: &mut BTreeMap<u8, String>) {
     for variable in index.globals() {
         let Some((0, binding)) = index.place(variable.id) else {
@@ -345,12 +345,12 @@ fn element_size(index: &ModuleIndex, block: u32) -> Option<u32> {
     index.decoration(array, decoration::ARRAY_STRIDE)
 }
 
-/// The members of the uniform that a stage's code has.
+/// The members of the uniform in a stage's code.
 fn uniform(index: &ModuleIndex, block: u32, names: &Names) -> Result<Vec<UniformMember>, String> {
     let structure = index.members(block).and_then(|mut members| members.next());
     let leaves = declared::leaves(index, structure.unwrap_or(block));
     let leaves = leaves.map_err(|path| {
-        format!("{path} of the uniform is no 32-bit number, vector or matrix, and no array or struct of them")
+        format!("{path} of the uniform is not a 32-bit number, vector or matrix, and no array or struct of them")
     })?;
     let member = |(at, leaf): (usize, declared::Leaf)| {
         let array = u8::try_from(leaf.count);
@@ -371,7 +371,7 @@ fn uniform(index: &ModuleIndex, block: u32, names: &Names) -> Result<Vec<Uniform
     leaves.into_iter().enumerate().map(member).collect()
 }
 
-/// Adds what a stage has of the uniform to what those before have; where two have a member, it is the same.
+/// Merges a stage's members of the uniform with those of earlier stages; common members must be equal.
 fn unite(uniform: &mut UniformModel, members: Vec<UniformMember>) -> Result<(), String> {
     for member in members {
         let at = uniform.members.partition_point(|known| known.offset < member.offset);
@@ -393,7 +393,7 @@ fn unite(uniform: &mut UniformModel, members: Vec<UniformMember>) -> Result<(), 
     Ok(())
 }
 
-/// Fills what lies between the members, and says how long the uniform is.
+/// Fills gaps between members with padding and sets the uniform's size.
 fn pad(uniform: &mut UniformModel) {
     let (mut end, mut all) = (0, Vec::new());
     for member in std::mem::take(&mut uniform.members) {
@@ -416,7 +416,7 @@ fn pad(uniform: &mut UniformModel) {
     uniform.size = end;
 }
 
-/// Gives every block of some sets scalar layout: members one after another, arrays and matrices tight.
+/// Gives every block of these sets scalar layout: members and elements tightly packed.
 fn scalar_layout(words: &[u32], sets: &[u32]) -> Result<Vec<u32>> {
     lay_out(words, Rules::Scalar, |index, variable| {
         let set = index.decoration(variable.id, decoration::DESCRIPTOR_SET);
@@ -430,8 +430,8 @@ fn uniform_of(index: &ModuleIndex) -> Option<Located> {
     globals.find(|v| v.class == class::UNIFORM && index.decoration(v.id, decoration::DESCRIPTOR_SET) == Some(1))
 }
 
-/// Takes structs around the uniform's block away that are more than the one the compiler has. Code that does more with
-/// the outermost than reach into it stays as it is, and is refused for the struct in it.
+/// Removes structs around the uniform's block beyond the one that the compiler writes. Code that uses the outermost
+/// other than by access chains stays unchanged, and is rejected because of the nested struct.
 fn unwrap_uniform(words: &[u32]) -> Result<Vec<u32>> {
     let mut words = words.to_vec();
     loop {
@@ -451,7 +451,7 @@ fn unwrap_uniform(words: &[u32]) -> Result<Vec<u32>> {
     }
 }
 
-/// The uniform's variable as one of the block's only member.
+/// Replaces the uniform's variable by one of its block's only member.
 fn without_wrapper(index: &ModuleIndex, uniform: &Located, inner: u32) -> Result<Option<Vec<u32>>> {
     let mut module = Editor::new(index)?;
     let start = module.functions_start();
@@ -489,7 +489,7 @@ fn without_wrapper(index: &ModuleIndex, uniform: &Located, inner: u32) -> Result
     Ok(Some(module.words()))
 }
 
-/// Puts a uniform block that has its members directly around a struct of them, as the compiler has it.
+/// Wraps a uniform block that has its members directly in a struct, as the compiler does.
 fn wrap_uniform(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
@@ -505,7 +505,7 @@ fn wrap_uniform(words: &[u32]) -> Result<Vec<u32>> {
     };
     let is = |words: &Vec<u32>| opcode(words) == op::VARIABLE && words[2] == variable;
     let at = module.body.iter().position(is).expect("it was found above");
-    // Behind all types, so that none is declared a second time.
+    // After all types, so that no type is declared twice.
     let mut moved = module.body.remove(at);
     let mut added = Vec::new();
     let uint = uint_type(&mut module, &mut added);

@@ -1,9 +1,9 @@
-//! Where resources go whose code has them elsewhere: sources written for other engines put their one uniform block in
-//! set 0 or into push constants, and textures into whichever set they like.
+//! Assigns the format's places to resources elsewhere: shaders written for other engines have their uniform block in
+//! set 0 or in push constants, and textures in any set.
 //!
-//! The one uniform block (what was several is [merged](super::merge) already) goes to set 1, binding 0; subpass inputs go to set 2, binding = index; what stands in set 0
-//! below slot 32 stays there, and everything else takes the free slots in the order of its sets and bindings. All stages
-//! are asked first, so that a place means the same in each of them.
+//! The uniform block (already [merged](super::merge)) goes to set 1, binding 0; subpass inputs to set 2, binding =
+//! index. Resources in set 0 below slot 32 stay, and all others take the free slots in the order of their sets and
+//! bindings. The plan covers all stages, so that a place means the same in each of them.
 
 use super::fit;
 use super::requirements::DescriptorKind;
@@ -13,7 +13,7 @@ use crate::spirv::{ModuleIndex, class, decoration, op};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Slots that a file has.
+/// Slots in a file.
 const SLOTS: u32 = 32;
 
 /// Descriptor set and binding.
@@ -21,18 +21,18 @@ type Place = (u32, u32);
 
 const UNIFORM: Place = (1, 0);
 
-/// Where each place's resource goes.
+/// The new place of each resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
     moves: BTreeMap<Place, Place>,
-    /// Push constants are the uniform block.
+    /// Whether push constants are the uniform block.
     push_constants: bool,
 }
 
-/// The plan for all stages together, given without their tables.
+/// The plan for all stages together, which do not use tables.
 ///
 /// # Errors
-/// Unsupported for more resources than there are slots.
+/// Unsupported if there are more resources than slots.
 pub(super) fn plan(stages: &[(Stage, &mut Vec<u32>)]) -> Result<Plan> {
     let (mut uniforms, mut slots, mut plan) = (BTreeSet::new(), BTreeSet::new(), Plan::default());
     let mut pushes = false;
@@ -62,7 +62,7 @@ pub(super) fn plan(stages: &[(Stage, &mut Vec<u32>)]) -> Result<Plan> {
     Ok(plan)
 }
 
-/// A subpass input says its index itself.
+/// A subpass input declares its index itself.
 fn subpass_input(index: &ModuleIndex, place: Place, plan: &mut Plan) {
     let mut globals = index.globals();
     let variable = globals.find(|variable| index.place(variable.id) == Some(place));
@@ -70,7 +70,7 @@ fn subpass_input(index: &ModuleIndex, place: Place, plan: &mut Plan) {
     plan.moves.insert(place, (2, number.unwrap_or(place.1)));
 }
 
-/// One stage with its resources where the plan has them.
+/// Moves one stage's resources to the places of the plan.
 ///
 /// # Errors
 /// Invalid for a broken module.
@@ -102,7 +102,7 @@ pub(super) fn moved(words: &[u32], plan: &Plan) -> Result<Vec<u32>> {
     Ok(module.words())
 }
 
-/// Push constants become a uniform block: their storage class, and with it that of all pointers into them.
+/// Turns push constants into a uniform block: changes their storage class, and that of all pointers into them.
 fn as_uniform(module: &mut Editor, variable: u32) {
     for words in &mut module.body {
         let class = match opcode(words) {

@@ -1,4 +1,4 @@
-//! What primitives the stages behind the vertex stage take and give, as their execution modes say.
+//! Primitive types between stages, from the stages' execution modes.
 
 use super::types::Stage;
 use super::view::Vbc;
@@ -6,7 +6,7 @@ use crate::spirv::mode;
 use crate::{Report, Severity};
 use std::fmt;
 
-/// A kind of primitive between stages.
+/// A primitive type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Primitive {
     /// Points.
@@ -36,7 +36,7 @@ impl fmt::Display for Primitive {
     }
 }
 
-/// Execution modes that name what a geometry stage takes.
+/// Execution modes for the input of a geometry stage.
 const GEOMETRY_INPUTS: [(u32, Primitive); 5] = [
     (mode::INPUT_POINTS, Primitive::Points),
     (mode::INPUT_LINES, Primitive::Lines),
@@ -45,7 +45,7 @@ const GEOMETRY_INPUTS: [(u32, Primitive); 5] = [
     (mode::INPUT_TRIANGLES_ADJACENCY, Primitive::TrianglesAdjacency),
 ];
 
-/// Execution modes that name what a tessellation evaluation stage gives; point mode overrules the others.
+/// Execution modes for the output of a tessellation evaluation stage; point mode overrides the others.
 const TESSELLATED: [(u32, Primitive); 4] = [
     (mode::POINT_MODE, Primitive::Points),
     (mode::TRIANGLES, Primitive::Triangles),
@@ -59,7 +59,7 @@ fn named(file: &Vbc, stage: Stage, table: &[(u32, Primitive)]) -> Option<Primiti
     table.iter().find(|row| module.has_mode(row.0)).map(|row| row.1)
 }
 
-/// What primitives a draw must give this shader; `None` where any will do.
+/// The primitive type that a draw must use; `None` if any is allowed.
 pub fn input_primitive(file: &Vbc) -> Option<Primitive> {
     match file.code(Stage::Tesc).or(file.code(Stage::Tese)) {
         Some(_) => Some(Primitive::Patches),
@@ -67,7 +67,7 @@ pub fn input_primitive(file: &Vbc) -> Option<Primitive> {
     }
 }
 
-/// Reports a geometry stage that takes other primitives than tessellation gives.
+/// Reports a geometry stage whose input primitive differs from the output of tessellation.
 pub(super) fn check(file: &Vbc, report: &mut Report) {
     let given = named(file, Stage::Tese, &TESSELLATED);
     let taken = named(file, Stage::Geom, &GEOMETRY_INPUTS);

@@ -1,7 +1,7 @@
-//! The way back from ordinary descriptors to VBC's tables: the inverse of [`fit`](super::fit)'s lowering.
+//! Converts ordinary descriptors back to VBC's tables: the inverse of [`fit`](super::fit)'s lowering.
 //!
-//! A stage whose resources are ordinary descriptors (set 0, binding = slot) gets the compiler's tables and its lookup:
-//! the slot's 16-bit index from the push constants, into an array of descriptors.
+//! A stage with ordinary descriptors (set 0, binding = slot) gets the compiler's tables and lookup: the slot's 16-bit
+//! index from the push constants, into an array of descriptors.
 
 use super::fit::copied_decorations;
 use super::types::Tables;
@@ -20,7 +20,7 @@ struct Variable {
     table: u32,
 }
 
-/// What the lookups are made of.
+/// Types and constants of the lookups.
 struct Lookup {
     uint: u32,
     /// Pointer type to a word of the push constants.
@@ -31,12 +31,12 @@ struct Lookup {
     constants: BTreeMap<u32, u32>,
 }
 
-/// Puts the resources of lowered code into tables. `slots` gives the table (binding in set 0) of each slot, and
-/// `push_words` the words of the push-constant block over all stages.
+/// Puts the resources of lowered code into tables. `slots` maps each slot to its table (binding in set 0); `push_words`
+/// is the size of the push-constant block over all stages.
 ///
 /// # Errors
-/// Unsupported for code that has push constants of its own, or uses a resource in a way that cannot go through a
-/// table (as a function's argument).
+/// Unsupported for code that has push constants, or uses a resource in a way that a table does not allow (as a
+/// function's argument).
 pub(super) fn raise(words: &[u32], slots: &BTreeMap<u8, usize>, sizes: &Tables, push_words: u32) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let variables = variables(&index, slots)?;
@@ -130,8 +130,8 @@ fn declare_lookup(module: &mut Editor, variables: &[Variable], push_words: u32, 
     }
 }
 
-/// A table per element type, as the compiler has them; buffers have one per slot. Gives each variable's pointer type
-/// to an element, and its table.
+/// Declares a table per element type, as the compiler does; buffers have one per slot. Sets each variable's pointer
+/// type to an element, and its table.
 fn declare_tables(
     module: &mut Editor,
     variables: &[Variable],
@@ -166,7 +166,7 @@ fn declare_tables(
     tables
 }
 
-/// Puts the lookup before every use of a resource.
+/// Inserts the lookup before every use of a resource.
 fn rewrite_uses(
     module: &mut Editor,
     variables: &[Variable],
@@ -217,7 +217,7 @@ fn rewrite_uses(
     Ok(())
 }
 
-/// The instructions that give a slot's index.
+/// The instructions that compute a slot's index.
 fn index(module: &mut Editor, slot: u32, lookup: &Lookup, out: &mut Vec<Vec<u32>>) -> u32 {
     let (pointer, word, index) = (module.fresh(), module.fresh(), module.fresh());
     let constant = |value: u32| lookup.constants[&value];

@@ -1,25 +1,25 @@
-//! Variables that become a part of another: what reached into them reaches through that one.
+//! Redirects accesses to variables that became part of another variable.
 
 use crate::spirv::op;
 use crate::spirv::transform::{Editor, build, id_operands, opcode, seal};
 use crate::{Error, Result};
 use std::collections::HashMap;
 
-/// Where a variable is now.
+/// The new place of a variable.
 #[derive(Clone, Debug)]
 pub(super) struct Reach {
-    /// The variable it is in, and the indices to it.
+    /// The containing variable, and the indices to it.
     pub path: Vec<u32>,
-    /// The type of a pointer to it.
+    /// The type id of a pointer to it.
     pub pointer: u32,
-    /// What it is called in errors.
+    /// Its name in errors.
     pub name: String,
 }
 
-/// Has the functions reach the variables at their new places.
+/// Rewrites the functions to use the new places.
 ///
 /// # Errors
-/// Unsupported where a variable is used in another way than by a load or an access chain.
+/// Unsupported for uses of a variable other than loads and access chains.
 pub(super) fn redirect(module: &mut Editor, moved: &HashMap<u32, Reach>) -> Result<()> {
     let start = module.functions_start();
     for mut words in module.body.split_off(start) {
@@ -54,7 +54,7 @@ pub(super) fn redirect(module: &mut Editor, moved: &HashMap<u32, Reach>) -> Resu
     Ok(())
 }
 
-/// The type of 32-bit unsigned integers; declared where the module has none.
+/// The type of 32-bit unsigned integers; declared if the module lacks it.
 pub(super) fn uint_type(module: &mut Editor, added: &mut Vec<Vec<u32>>) -> u32 {
     let is_uint = |words: &&Vec<u32>| opcode(words) == op::TYPE_INT && words[2..] == [32, 0];
     if let Some(known) = module.body.iter().chain(added.iter()).find(is_uint) {

@@ -1,9 +1,9 @@
-//! Bytes to the borrowed view: header, reflection under each form it may have, and where the code lies.
+//! Reads bytes into the borrowed view: header, the reflection in each possible form, and the ranges of the code.
 //!
-//! Three forms share the header: the current dialect, the current dialect with 48-byte subpass records, and the
-//! legacy dialect. The form that holds is the one under which every stage begins with SPIR-V's magic and the last
-//! one ends with the file; failing that, word counts that lost multiples of 65536 are tried; failing that, the first
-//! form under which everything declared is there, for the validator to say what is wrong with it.
+//! Three forms share the header: the current dialect, the current dialect with 48-byte subpass records, and the legacy
+//! dialect. The reader picks the form in which every stage begins with SPIR-V's magic and the last stage ends with the
+//! file. If none fits, it tries word counts that lost multiples of 65536; if that fails, it takes the first form in
+//! which every declared section is present, and the validator reports what is wrong.
 
 use super::limits::{MAX_BINDINGS, MAX_INPUTS, MAX_OUTPUTS};
 use super::types::{Dialect, Stage, Stages, SubpassInput, Tables, TexelType};
@@ -14,14 +14,14 @@ use crate::spirv::{self, ModuleIndex};
 use crate::{Error, Report, Result, Severity};
 use std::sync::OnceLock;
 
-/// Words that a 16-bit word count loses when it overflows once.
+/// Words that a 16-bit word count loses per overflow.
 const OVERFLOW_WORDS: usize = 1 << 16;
 
 /// Reads a file as a view that borrows it.
 ///
 /// # Errors
-/// Invalid where the magic is wrong or a section runs past the end of the file, Unsupported for another version or
-/// shader type, or a file of the other byte order. Values that make no sense are no errors here; see the module's text.
+/// Invalid if the magic is wrong or a section runs past the end of the file; Unsupported for another version, shader
+/// type or byte order. Meaningless values are not errors here; see the module's documentation.
 pub fn read(bytes: &[u8]) -> Result<Vbc<'_>> {
     let mut cursor = Cursor::new(FORMAT, bytes);
     let header = Header::read(&mut cursor).map_err(|error| error.within("header"))?;
@@ -34,7 +34,7 @@ pub fn read(bytes: &[u8]) -> Result<Vbc<'_>> {
     salvage(bytes, &header, cursor, current)
 }
 
-/// The forms that are not the expected one, then the faults, then what can be shown at all.
+/// Tries the unexpected forms, then the compiler bugs, then the most complete form.
 fn salvage<'a>(bytes: &[u8], header: &Header, cursor: Cursor<'a>, current: Result<Reflection<'a>>) -> Result<Vbc<'a>> {
     let forms = [
         current,
@@ -52,7 +52,7 @@ fn salvage<'a>(bytes: &[u8], header: &Header, cursor: Cursor<'a>, current: Resul
             return Ok(view(header, reflection, layout));
         }
     }
-    // A form whose first stage begins as SPIR-V does is more likely meant than one that merely fits.
+    // A form whose first stage begins with SPIR-V's magic is preferred.
     let likely = |reflection: &&Reflection| starts_with_magic(reflection.rest);
     if let Some(reflection) = readable().find(likely).or_else(|| readable().next()) {
         let layout = loose_code(reflection, header)?;
@@ -66,8 +66,7 @@ fn salvage<'a>(bytes: &[u8], header: &Header, cursor: Cursor<'a>, current: Resul
     Err(current.err().expect("no form is readable, so neither is the first"))
 }
 
-/// Whether the first three counts are small when they are read in the other byte order (none of which a little-endian
-/// count but zero can be).
+/// Whether the first three counts are small in the other byte order (a little-endian count other than zero never is).
 fn is_big_endian(bytes: &[u8]) -> bool {
     let mut cursor = Cursor::new(FORMAT, bytes.get(HEADER_BYTES..).unwrap_or_default());
     let mut count = |most: usize| {
@@ -79,7 +78,7 @@ fn is_big_endian(bytes: &[u8]) -> bool {
     counts().is_some_and(|sum| sum != 0)
 }
 
-/// What stands before the reflection.
+/// The sections before the reflection.
 struct Header {
     words: [usize; 5],
     tables: Tables,
@@ -114,7 +113,7 @@ fn u16s(cursor: &mut Cursor, what: &str) -> Result<[u16; 5]> {
     }))
 }
 
-/// How the reflection is laid out.
+/// The layout of the reflection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Current,
@@ -131,7 +130,7 @@ impl Form {
     }
 }
 
-/// The sections between header and code, read under one form.
+/// The sections between header and code, read in one form.
 struct Reflection<'a> {
     form: Form,
     inputs: Records<'a>,
@@ -139,7 +138,7 @@ struct Reflection<'a> {
     bindings: Records<'a>,
     uniform: Option<Uniform<'a>>,
     subpass: Records<'a>,
-    /// Where the code begins, and everything from there on.
+    /// Offset of the code, and all bytes from there.
     code_offset: u64,
     rest: &'a [u8],
 }
@@ -170,7 +169,7 @@ impl<'a> Reflection<'a> {
     }
 }
 
-/// A count, then so many records of `size` bytes.
+/// Reads a count, then that many records of `size` bytes.
 fn records<'a>(cursor: &mut Cursor<'a>, size: usize, what: &str) -> Result<Records<'a>> {
     let count = cursor.u32("count").map_err(|error| error.within(what))? as usize;
     let offset = cursor.offset();
@@ -198,7 +197,7 @@ fn uniform<'a>(cursor: &mut Cursor<'a>, dialect: Dialect) -> Result<Option<Unifo
     }))
 }
 
-/// Walks the member records, which are of differing lengths: each is there before the next is looked at.
+/// Walks the member records, which vary in length; each is bounds-checked before it is read.
 fn members<'a>(cursor: &mut Cursor<'a>, count: u32, dialect: Dialect) -> Result<Records<'a>> {
     let offset = cursor.offset();
     let mut ahead = cursor.clone();
@@ -215,9 +214,9 @@ fn members<'a>(cursor: &mut Cursor<'a>, count: u32, dialect: Dialect) -> Result<
     Ok(Records { offset, bytes })
 }
 
-/// Where each stage's code lies, and what is left behind it.
+/// The range of each stage's code, and the bytes after it.
 struct Layout {
-    /// Words of each stage; 0 where it is absent.
+    /// Words of each stage; 0 if it is absent.
     words: [usize; 5],
     overflowed: bool,
 }
@@ -233,7 +232,7 @@ fn starts_with_magic(bytes: &[u8]) -> bool {
     bytes.starts_with(&spirv::MAGIC.to_le_bytes())
 }
 
-/// Whether stages of these lengths fill the rest of the file and each begins as SPIR-V does.
+/// Whether stages of these lengths fill the rest of the file and each begins with the magic.
 fn fits(rest: &[u8], words: [usize; 5]) -> bool {
     let mut rest = Some(rest);
     for &count in words.iter().filter(|&&count| count != 0) {
@@ -248,8 +247,8 @@ fn exact_code(reflection: &Reflection, header: &Header) -> Option<[usize; 5]> {
     fits(reflection.rest, header.words).then_some(header.words)
 }
 
-/// The layout where word counts lost multiples of 65536: each stage goes on until the next one's magic. A count of
-/// zero says "absent" too, so a vertex or fragment stage of zero words is taken for an overflowed one.
+/// The layout if word counts lost multiples of 65536: each stage runs until the next one's magic. Since a count of zero
+/// also means "absent", a vertex or fragment stage of zero words is taken as overflowed.
 fn overflowed_code(reflection: &Reflection, header: &Header) -> Option<Layout> {
     let rest = reflection.rest;
     let declared: usize = header.words.iter().sum();
@@ -274,7 +273,7 @@ fn overflowed_code(reflection: &Reflection, header: &Header) -> Option<Layout> {
     fits(rest, words).then_some(Layout { words, overflowed })
 }
 
-/// The declared layout, if the file has that many bytes: magics may be wrong and bytes left over.
+/// The declared layout, if the file has enough bytes; magics may be wrong and bytes may remain.
 fn loose_code(reflection: &Reflection, header: &Header) -> Result<Layout> {
     let mut cursor = Cursor::new(FORMAT, reflection.rest);
     for stage in Stage::ALL {
@@ -346,7 +345,7 @@ fn overflow_notes(header: &Header, layout: &Layout, notes: &mut Report) {
     }
 }
 
-/// What the fragment code says of the subpass inputs whose records are the compiler's own object.
+/// Recovers from the fragment code the subpass inputs whose records are the compiler's in-memory object.
 fn recover_subpass(
     records: Records,
     module: Option<&ModuleIndex>,
@@ -361,7 +360,7 @@ fn recover_subpass(
         message,
         Some(records.offset),
     );
-    // The compiler knows texels of four components only, and float is what an unused input is least harmed by.
+    // The compiler supports four components only; float is the most harmless guess for an unused input.
     let mut inputs = [SubpassInput {
         texel: TexelType::FLOAT,
         components: 4,

@@ -1,8 +1,7 @@
-//! What a device must have to run a file, with the reasons: plain data, told before any device is touched.
+//! The device features and limits that a file needs, with reasons; computed without a device.
 //!
-//! The needs come from the reflection first, because the compiler leaves out three of the array-indexing
-//! capabilities although its code uses them; what only the code says (a geometry builtin read in a fragment shader)
-//! comes from its capabilities.
+//! The needs come mostly from the reflection, because the compiler omits three of the array-indexing capabilities that
+//! its code uses. Needs that only the code shows (a geometry built-in in a fragment shader) come from its capabilities.
 
 use super::agree::push_constant_bytes;
 use super::types::{BaseType, Binding, Shape, Stage, Stages, Tables};
@@ -10,42 +9,42 @@ use super::view::Vbc;
 use crate::spirv::{ModuleIndex, capability};
 use std::fmt;
 
-/// What a device must have.
+/// The requirements of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Requirements {
     /// Features, each once, with the first reason found.
     pub features: Vec<FeatureNeed>,
-    /// Descriptors of every set and binding that the file declares something for.
+    /// Descriptors of every set and binding that the file uses.
     pub descriptors: Vec<DescriptorNeed>,
     /// Bytes of push constants (`maxPushConstantsSize`); 0 without bindings.
     pub push_constant_bytes: u32,
-    /// Bytes of the uniform (`maxUniformBufferRange`); 0 without.
+    /// Bytes of the uniform (`maxUniformBufferRange`); 0 without one.
     pub uniform_bytes: u32,
     /// Vertex input locations, one past the highest (`maxVertexInputAttributes`).
     pub vertex_locations: u32,
     /// Colour attachments, one past the highest location (`maxColorAttachments`).
     pub color_attachments: u32,
-    /// Capabilities of the code that this table of features does not know, with the stage.
+    /// Capabilities of the code that are missing from the feature table, with the stage.
     pub unknown_capabilities: Vec<(Stage, u32)>,
 }
 
 /// A device feature, and why it is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FeatureNeed {
-    /// What.
+    /// The feature.
     pub feature: Feature,
-    /// Why.
+    /// The reason.
     pub why: Why,
 }
 
-/// The first thing found that needs a feature.
+/// The first reason found for a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Why {
     /// The binding in this slot.
     Slot(u8),
     /// The uniform.
     Uniform,
-    /// That the file has this stage.
+    /// The presence of this stage.
     Stage(Stage),
     /// A SPIR-V capability that a stage's code declares.
     Capability(Stage, u32),
@@ -85,23 +84,23 @@ macro_rules! features {
 features! {
     /// Structs are packed without padding. Vulkan 1.2.
     ScalarBlockLayout = "scalarBlockLayout",
-    /// Only while samplers are taken from the table by index.
+    /// Only for tables of samplers that are indexed.
     SampledImageIndexing = "shaderSampledImageArrayDynamicIndexing",
-    /// Only while images are taken from the table by index.
+    /// Only for tables of images that are indexed.
     StorageImageIndexing = "shaderStorageImageArrayDynamicIndexing",
-    /// Only while buffers are taken from the table by index.
+    /// Only for tables of buffers that are indexed.
     StorageBufferIndexing = "shaderStorageBufferArrayDynamicIndexing",
-    /// Only while texel buffers are taken from the table by index. Vulkan 1.2.
+    /// Only for tables of texel buffers that are indexed. Vulkan 1.2.
     UniformTexelBufferIndexing = "shaderUniformTexelBufferArrayDynamicIndexing",
-    /// Only while texel buffers are taken from the table by index. Vulkan 1.2.
+    /// Only for tables of texel buffers that are indexed. Vulkan 1.2.
     StorageTexelBufferIndexing = "shaderStorageTexelBufferArrayDynamicIndexing",
     /// Storage formats of two components, or of 16-bit or few 8-bit ones.
     StorageImageExtendedFormats = "shaderStorageImageExtendedFormats",
-    /// Writable resources before the fragment stage.
+    /// Writable resources in stages before the fragment stage.
     VertexPipelineStoresAndAtomics = "vertexPipelineStoresAndAtomics",
     /// Writable resources in the fragment stage.
     FragmentStoresAndAtomics = "fragmentStoresAndAtomics",
-    /// A geometry stage, or a fragment stage that reads the primitive's number.
+    /// A geometry stage, or a fragment stage that reads the primitive id.
     GeometryShader = "geometryShader",
     /// Tessellation stages.
     TessellationShader = "tessellationShader",
@@ -111,14 +110,14 @@ features! {
     ShaderClipDistance = "shaderClipDistance",
     /// Cull distances.
     ShaderCullDistance = "shaderCullDistance",
-    /// Running once for each sample.
+    /// Per-sample shading.
     SampleRateShading = "sampleRateShading",
     /// Gathers with offsets.
     ShaderImageGatherExtended = "shaderImageGatherExtended",
 }
 
 impl Feature {
-    /// Whether the need goes away when the tables are replaced by single descriptors.
+    /// Whether the feature is unnecessary once tables are replaced by single descriptors.
     pub fn is_for_tables(self) -> bool {
         (Self::SampledImageIndexing..=Self::StorageTexelBufferIndexing).contains(&self)
     }
@@ -130,14 +129,14 @@ impl fmt::Display for Feature {
     }
 }
 
-/// What a descriptor is; Vulkan's descriptor types.
+/// Descriptor types, as in Vulkan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DescriptorKind {
     /// Image and sampler together.
     CombinedImageSampler,
     /// Storage image.
     StorageImage,
-    /// Storage buffer, read only or not.
+    /// Storage buffer, read-only or not.
     StorageBuffer,
     /// Uniform texel buffer.
     UniformTexelBuffer,
@@ -184,14 +183,14 @@ pub struct DescriptorNeed {
     pub kind: DescriptorKind,
     /// Descriptors that the code's array has as compiled: the table's size.
     pub count: u32,
-    /// Descriptors that are really told apart: slots of the file that use this table.
+    /// Descriptors in use: slots of the file that use this table.
     pub used: u32,
     /// Stages that use one of them.
     pub stages: Stages,
 }
 
 impl Requirements {
-    /// Descriptors of a kind that a stage sees with whole tables, as `maxPerStageDescriptor...` counts them.
+    /// Descriptors of a kind that a stage sees with full tables, as `maxPerStageDescriptor...` counts them.
     pub fn per_stage(&self, stage: Stage, kind: DescriptorKind) -> u32 {
         let seen = self
             .descriptors
@@ -200,7 +199,7 @@ impl Requirements {
         seen.map(|need| need.count).sum()
     }
 
-    /// Why a feature is needed, if it is.
+    /// The reason for a feature, if it is needed.
     pub fn needs(&self, feature: Feature) -> Option<Why> {
         let need = self.features.iter().find(|need| need.feature == feature)?;
         Some(need.why)
@@ -213,7 +212,7 @@ impl Requirements {
     }
 }
 
-/// What a device must have to run this file.
+/// The requirements of a file.
 pub fn requirements(file: &Vbc) -> Requirements {
     let bindings: Vec<Binding> = file.bindings().take(super::limits::MAX_BINDINGS).collect();
     let mut needs = Requirements {
@@ -287,7 +286,7 @@ fn table_needs(needs: &mut Requirements, tables: Tables, bindings: &[Binding]) {
 fn binding_features(needs: &mut Requirements, binding: &Binding) {
     let why = Why::Slot(binding.slot);
     if binding.stages == Stages::NONE {
-        return; // Never used: it is not in the code.
+        return; // Unused: not in the code.
     }
     if let Some(table) = Tables::index_of(binding.base) {
         needs.need(Feature::ALL[Feature::SampledImageIndexing as usize + table], why);
@@ -302,7 +301,7 @@ fn binding_features(needs: &mut Requirements, binding: &Binding) {
             }
         }
     }
-    // Images and read-write kinds are declared writable even where they are only read.
+    // Images and read-write buffers are declared writable even if they are only read.
     if matches!(
         binding.base,
         BaseType::IMAGE | BaseType::RW_BUFFER | BaseType::RW_TEXELS
@@ -324,7 +323,7 @@ fn stage_features(needs: &mut Requirements, stage: Stage) {
     }
 }
 
-/// What each SPIR-V capability needs; none where every Vulkan device has it, or the reflection says it.
+/// The feature for each SPIR-V capability; `None` if every Vulkan device has it or the reflection implies it.
 const CAPABILITIES: [(u32, Option<Feature>); 25] = [
     (capability::MATRIX, None),
     (capability::SHADER, None),
@@ -374,7 +373,7 @@ const CAPABILITIES: [(u32, Option<Feature>); 25] = [
     ),
 ];
 
-/// Needs that only the code's capabilities tell; code that is no module tells none.
+/// Features that only the code's capabilities show; code that is not a module adds none.
 fn capability_features(needs: &mut Requirements, stage: Stage, module: &ModuleIndex) {
     for &capability in module.capabilities() {
         match CAPABILITIES.iter().find(|row| row.0 == capability) {

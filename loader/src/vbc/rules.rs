@@ -1,8 +1,8 @@
-//! The names of all findings, each with what it means: tests and users key on them.
+//! The names of all findings, with their meanings; tests and users match on them.
 
 /// Every rule that [`validate`](super::validate()) and the reader can report, with its meaning.
 pub const RULES: &[(&str, &str)] = &[
-    // The reader's.
+    // Findings of the reader.
     ("legacy-dialect", "the file is of the compiler of early January 2021"),
     (
         "subpass-records-48",
@@ -14,7 +14,7 @@ pub const RULES: &[(&str, &str)] = &[
     ),
     (
         "word-count-overflow",
-        "a stage has more words than its 16-bit count says",
+        "a stage has more words than its 16-bit count can express",
     ),
     // Stages and code.
     (
@@ -31,11 +31,11 @@ pub const RULES: &[(&str, &str)] = &[
     ),
     (
         "stage-input-type",
-        "a stage reads a location as another type than the stage before writes",
+        "a stage reads a location with a type that differs from what the stage before writes",
     ),
     (
         "stage-primitive",
-        "a geometry stage takes other primitives than tessellation gives",
+        "a geometry stage takes primitives that differ from those of tessellation",
     ),
     ("code-too-short", "a stage's code is shorter than a module's header"),
     ("spirv-magic", "a stage's code does not begin with SPIR-V's magic"),
@@ -54,12 +54,12 @@ pub const RULES: &[(&str, &str)] = &[
     ("input-overlap", "an input takes a location that an earlier one has"),
     (
         "input-past-16",
-        "an input takes locations past 15, which a device need not have",
+        "an input takes locations past 15, which a device may lack",
     ),
     // Fragment outputs.
     ("output-count", "more than 8 fragment outputs"),
     ("output-base", "a fragment output that is not int, uint or float"),
-    ("output-dims", "an output of other than 1, 2 or 4 components"),
+    ("output-dims", "an output whose component count is not 1, 2 or 4"),
     ("output-array", "an output that is an array"),
     ("output-location", "an output location past 7"),
     ("output-duplicate", "two outputs of one location"),
@@ -85,12 +85,12 @@ pub const RULES: &[(&str, &str)] = &[
     ("uniform-stages", "the uniform names stages that the file does not have"),
     ("uniform-packing", "the members do not fill the uniform"),
     ("member-count", "more than 256 uniform members"),
-    ("member-name-length", "a name of no or more than 32 bytes"),
-    ("member-name", "a name that is no identifier"),
+    ("member-name-length", "an empty name or one of more than 32 bytes"),
+    ("member-name", "a name that is not an identifier"),
     ("member-duplicate", "two members of one name"),
     ("member-base", "a member that is not bool, int, uint or float"),
     ("member-dims", "rows and columns of no type"),
-    ("member-array", "an array of none or more than 64 elements"),
+    ("member-array", "an array of zero or more than 64 elements"),
     ("member-extent", "a member ends past the uniform's end"),
     ("member-overlap", "a member begins before the one before it ends"),
     ("member-gap", "a member begins after the one before it ends"),
@@ -122,15 +122,15 @@ pub const RULES: &[(&str, &str)] = &[
     ),
     (
         "descriptor-unknown",
-        "a set and binding that mean nothing in this format",
+        "a set and binding without a meaning in this format",
     ),
     (
         "descriptor-type",
-        "a descriptor of another kind than its set and binding mean",
+        "a descriptor whose kind does not match its set and binding",
     ),
     (
         "descriptor-unreflected",
-        "the code has a table that no binding of the stage asks for",
+        "the code has a table that no binding of the stage uses",
     ),
     ("table-size", "a table's length in the code is not the header's"),
     (

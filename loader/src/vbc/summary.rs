@@ -1,16 +1,16 @@
-//! What a file holds, for people and for programs.
+//! A summary of a file's contents, as text and as JSON.
 
 use super::view::Vbc;
 use super::{json, text};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// Header and reflection of a file, without its code. It serializes as [`json`](mod@json) describes, and displays as
-/// text of a line for each thing.
+/// Header and reflection of a file, without its code. Serializes as [`json`](mod@json) describes, and displays as text,
+/// one line per item.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary<'f, 'a>(&'f Vbc<'a>);
 
-/// Sums up a file.
+/// Summarises a file.
 pub fn summary<'f, 'a>(file: &'f Vbc<'a>) -> Summary<'f, 'a> {
     Summary(file)
 }

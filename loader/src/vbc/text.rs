@@ -1,11 +1,11 @@
-//! A file as text for people.
+//! Prints a file as text.
 
 use super::requirements::requirements;
 use super::types::{Binding, Shape, Stage, Tables, Variable};
 use super::view::Vbc;
 use std::fmt::{self, Write};
 
-/// Header and reflection, one line for each thing; ends with a newline.
+/// Header and reflection, one line per item; ends with a newline.
 pub(super) fn print(out: &mut impl Write, file: &Vbc) -> fmt::Result {
     write!(out, "VBC, {} dialect; words of SPIR-V:", file.dialect())?;
     for stage in Stage::ALL {
@@ -59,7 +59,7 @@ pub(super) fn print(out: &mut impl Write, file: &Vbc) -> fmt::Result {
     Ok(())
 }
 
-/// A type in VSL's manner: `float`, `uint3`, `float4x3` (columns first), `float2[7]`.
+/// A type in VSL's notation: `float`, `uint3`, `float4x3` (columns first), `float2[7]`.
 pub(super) struct Typed<'v>(pub &'v Variable);
 
 impl fmt::Display for Typed<'_> {

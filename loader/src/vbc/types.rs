@@ -1,14 +1,14 @@
-//! What the records of a file hold.
+//! The records of a file.
 //!
-//! The wiki names the enumerations and leaves out their numbers; the numbers are those of the compiler that writes
-//! the files (VSL `Types.hpp`, `ShaderInfo.hpp`), seen in its output.
+//! The wiki names the enumerations without their values; the values are those of the compiler that writes the files
+//! (VSL `Types.hpp`, `ShaderInfo.hpp`), confirmed by its output.
 
 use crate::open_enum;
 use std::fmt;
 
 open_enum! {
-    /// What a value or binding is. Inputs and outputs hold numbers (2 to 4), uniform members 1 to 4, bindings 5 to
-    /// 10; the compiler has numbers for more, which occur in no file.
+    /// Type of a value or binding. Inputs and outputs use 2 to 4, uniform members 1 to 4, bindings 5 to 11 minus 11;
+    /// the compiler defines more, which occur in no file.
     pub struct BaseType(u8) {
         VOID = 0 "void", BOOL = 1 "bool", INT = 2 "int", UINT = 3 "uint", FLOAT = 4 "float",
         SAMPLER = 5 "sampler", IMAGE = 6 "image", RO_BUFFER = 7 "robuffer", RW_BUFFER = 8 "rwbuffer",
@@ -26,7 +26,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// How a texel's components are stored and seen.
+    /// How a texel's components are stored and read.
     pub struct TexelType(u8) { INT = 0 "int", UINT = 1 "uint", FLOAT = 2 "float", UNORM = 3 "unorm", SNORM = 4 "snorm" }
 }
 
@@ -36,12 +36,12 @@ impl BaseType {
         matches!(self, Self::RO_BUFFER | Self::RW_BUFFER)
     }
 
-    /// Whether this is a kind of binding.
+    /// Whether this is a binding type.
     pub fn is_binding(self) -> bool {
         (Self::SAMPLER..=Self::RW_TEXELS).contains(&self)
     }
 
-    /// Whether values of this type are numbers: int, uint or float.
+    /// Whether values of this type are numeric: int, uint or float.
     pub fn is_numeric(self) -> bool {
         (Self::INT..=Self::FLOAT).contains(&self)
     }
@@ -50,14 +50,14 @@ impl BaseType {
 /// The two layouts that share magic and version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// Written since 2021-01-30; the one the wiki describes.
+    /// Written since 2021-01-30; the one in the wiki.
     Current,
     /// Written from 2021-01-03 to 2021-01-13: wider uniform fields, other enumeration numbers.
     Legacy,
 }
 
 impl Dialect {
-    /// Lower-case word for texts and JSON.
+    /// Lower-case name for text and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Current => "current",
@@ -72,7 +72,7 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// A stage of the graphics pipeline, in the order in which a file holds them.
+/// A stage of the graphics pipeline, in file order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// Vertex.
@@ -118,7 +118,7 @@ impl fmt::Display for Stage {
 pub struct Stages(pub u16);
 
 impl Stages {
-    /// No stage: declared and never used.
+    /// No stage: declared but unused.
     pub const NONE: Self = Self(0);
     /// Vertex and fragment.
     pub const VERT_FRAG: Self = Self(1 | 16);
@@ -130,12 +130,12 @@ impl Stages {
         self.0 & stage.bit() != 0
     }
 
-    /// The stages of the mask in file order; unknown bits are left out.
+    /// The stages of the mask in file order; unknown bits are skipped.
     pub fn iter(self) -> impl Iterator<Item = Stage> {
         Stage::ALL.into_iter().filter(move |&stage| self.contains(stage))
     }
 
-    /// The bits that mean no stage.
+    /// The bits that are not stages.
     pub fn unknown(self) -> u16 {
         self.0 & !Self::ALL.0
     }
@@ -181,7 +181,7 @@ pub struct Tables {
 }
 
 impl Default for Tables {
-    /// What the compiler writes unless told otherwise, and all that the engine accepts.
+    /// The compiler's defaults, and the only sizes that the engine accepts.
     fn default() -> Self {
         Self {
             samplers: 8192,
@@ -213,7 +213,7 @@ impl Tables {
     /// Names of the tables, in file order.
     pub const NAMES: [&'static str; 5] = ["samplers", "images", "buffers", "rotexels", "rwtexels"];
 
-    /// Which table a kind of binding takes its entry from (position in [`Tables::sizes`], binding number in set 0).
+    /// The table that a binding type takes its entry from (index in [`Tables::sizes`], binding in set 0).
     pub fn index_of(base: BaseType) -> Option<usize> {
         match base {
             BaseType::SAMPLER => Some(0),
@@ -229,18 +229,18 @@ impl Tables {
 /// A vertex input or fragment output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variable {
-    /// First location it takes; of an output the attachment's index.
+    /// First location; for an output, the attachment index.
     pub location: u8,
     /// Component type: int, uint or float.
     pub base: BaseType,
     /// Rows (the length of a vector), then columns. A scalar is `[1, 1]`, VSL's `float2x3` (2 columns) `[3, 2]`.
     pub dims: [u8; 2],
-    /// Elements of an array; 1 when it is none.
+    /// Elements of an array; 1 if it is not an array.
     pub array: u8,
 }
 
 impl Variable {
-    /// Consecutive locations it takes: one for each column of each element.
+    /// Number of consecutive locations: one per column of each element.
     pub fn locations(&self) -> u32 {
         u32::from(self.dims[1]) * u32::from(self.array)
     }
@@ -253,7 +253,7 @@ pub struct Binding {
     pub slot: u8,
     /// Kind of binding: sampler, image, buffers or texel buffers.
     pub base: BaseType,
-    /// Stages whose source names it; may be empty.
+    /// Stages whose source uses it; may be empty.
     pub stages: Stages,
     /// Element size or texel format.
     pub shape: Shape,
@@ -264,7 +264,7 @@ pub struct Binding {
 pub enum Shape {
     /// Read-only and read-write buffers.
     Buffer {
-        /// Bytes of one struct, which is also the array's stride.
+        /// Bytes of one struct; also the array's stride.
         size: u16,
     },
     /// Every other kind, known or not.
@@ -285,6 +285,6 @@ pub enum Shape {
 pub struct SubpassInput {
     /// Type of the components: int, uint or float.
     pub texel: TexelType,
-    /// Components of a texel; the compiler knows only 4.
+    /// Components of a texel; the compiler supports only 4.
     pub components: u8,
 }

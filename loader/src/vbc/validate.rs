@@ -1,7 +1,7 @@
-//! Every rule of a file that can be told without a device.
+//! Every rule of a file that can be checked without a device.
 //!
-//! The reflection is checked here by itself; whether the SPIR-V agrees with it is checked in `agree`. Findings carry
-//! a stable rule name and the byte offset of the record or field that breaks the rule.
+//! The reflection is checked here; `agree` checks the SPIR-V against it. Findings have a stable rule name and the byte
+//! offset of the offending record or field.
 
 use super::limits::*;
 use super::types::{BaseType, Binding, Dialect, Shape, Stage, Stages, Tables, TexelRank, TexelType, Variable};
@@ -10,7 +10,7 @@ use super::{agree, interface, primitive, read, view};
 use crate::{Report, Severity, spirv};
 use std::fmt;
 
-/// Reads and validates: a file that cannot be read gives a report that says why.
+/// Reads and validates a file; a read error becomes the only finding.
 pub fn check(bytes: &[u8]) -> Report {
     match read(bytes) {
         Ok(file) => validate(&file),
@@ -20,10 +20,10 @@ pub fn check(bytes: &[u8]) -> Report {
     }
 }
 
-/// Checks every rule of the format; what reading salvaged comes first.
+/// Checks every rule of the format; the reader's findings come first.
 ///
-/// Limits of a device are not looked at. Where a section has more records than the format allows, that is reported
-/// and the records beyond are not checked.
+/// Device limits are not checked. If a section has more records than the format allows, that is reported and the excess
+/// records are not checked.
 pub fn validate(file: &Vbc) -> Report {
     let mut report = Report {
         diagnostics: file.diagnostics.clone(),
@@ -67,7 +67,7 @@ impl Checks<'_, '_> {
         }
     }
 
-    /// The two stages that must be there, those that no compiler writes, and the code of each.
+    /// The two required stages, those that no compiler writes, and the code of each.
     fn stages(&mut self) {
         let present = self.file.stages();
         for stage in Stage::ALL {
@@ -198,7 +198,7 @@ impl Checks<'_, '_> {
                 self.error("output-dims", place, message, offset + 2);
             }
             if output.array != 1 {
-                let message = format!("array of {} elements: outputs are no arrays", output.array);
+                let message = format!("array of {} elements: outputs are not arrays", output.array);
                 self.error("output-array", place, message, offset + 4);
             }
             let location = u32::from(output.location);
@@ -230,7 +230,7 @@ impl Checks<'_, '_> {
             }
             self.mask("binding-stages", place, binding.stages, offset + 2);
             let Some(table) = Tables::index_of(binding.base) else {
-                let message = format!("base type {} is no kind of binding", binding.base);
+                let message = format!("base type {} is not a kind of binding", binding.base);
                 self.error("binding-base", place, message, offset + 1);
                 continue;
             };
@@ -247,7 +247,7 @@ impl Checks<'_, '_> {
         }
     }
 
-    /// A mask may name only stages that the file has; no stage at all is fine.
+    /// A mask may name only stages that the file has; an empty mask is valid.
     fn mask(&mut self, rule: &'static str, place: impl fmt::Display, stages: Stages, offset: u64) {
         let absent = Stages(stages.0 & !self.file.stages().0);
         if absent != Stages::NONE {
@@ -293,7 +293,7 @@ impl Checks<'_, '_> {
             Dialect::Current => 2,
             Dialect::Legacy => 4,
         };
-        // Size, stages (2 bytes) and member count (4 bytes) stand before the members.
+        // Size, stages (2 bytes) and member count (4 bytes) precede the members.
         let offset = members_offset - 6 - size_bytes;
         self.struct_size("uniform-size", "uniform", uniform.size, offset);
         self.mask("uniform-stages", "uniform", uniform.stages, members_offset - 6);
@@ -352,7 +352,7 @@ impl Checks<'_, '_> {
             let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
             let is_index = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'[' | b']');
             if part[0].is_ascii_digit() || !part.iter().all(word) || !number.iter().all(is_index) {
-                let message = format!("\"{}\" is no identifier", name.escape_ascii());
+                let message = format!("\"{}\" is not an identifier", name.escape_ascii());
                 return self.error("member-name", place, message, offset);
             }
         }
@@ -373,7 +373,7 @@ impl Checks<'_, '_> {
         }
     }
 
-    /// Members follow each other without gaps; `end` is where the one before ended.
+    /// Members are packed without gaps; `end` is the end of the previous one.
     fn member_place(&mut self, place: impl fmt::Display, member: &Member, size: u32, end: &mut u32, offset: u64) {
         let (start, before) = (member.offset, *end);
         let finish = start.saturating_add(member.extent());
@@ -392,7 +392,7 @@ impl Checks<'_, '_> {
 
     fn subpass_inputs(&mut self) {
         let Subpass::Records(records) = self.file.subpass else {
-            return; // Recovered ones are made legal, and the reader has reported them.
+            return; // Recovered records are valid by construction, and the reader has reported them.
         };
         let count = records.bytes.len() / 4;
         self.count(
@@ -428,12 +428,12 @@ impl Checks<'_, '_> {
     }
 }
 
-/// Locations or slots that are taken; what is past 63 is never taken twice, being out of range anyway.
+/// Locations or slots in use. Those past 63 are out of range and not tracked.
 #[derive(Default)]
 struct Locations(u64);
 
 impl Locations {
-    /// Takes `start..end`; whether some of it was taken before.
+    /// Marks `start..end` as used; returns whether any of it was used before.
     fn take(&mut self, start: u32, end: u32) -> bool {
         let below = |n: u32| 1u64.checked_shl(n).map_or(u64::MAX, |bit| bit - 1);
         let mask = below(end) & !below(start);
@@ -443,7 +443,7 @@ impl Locations {
     }
 }
 
-/// Whether this kind of binding may have such texels.
+/// Whether this binding type allows such texels.
 fn texel_is_legal(base: BaseType, texel: TexelType, size: u8, components: u8) -> bool {
     let normalised = matches!(texel, TexelType::UNORM | TexelType::SNORM);
     match base {

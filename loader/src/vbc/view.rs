@@ -1,4 +1,4 @@
-//! The borrowed view over a file that [`read`](super::read()) gives.
+//! The borrowed view of a file that [`read`](super::read()) returns.
 
 use super::types::{
     BaseType, Binding, Dialect, Shape, Stage, Stages, SubpassInput, Tables, TexelRank, TexelType, Variable,
@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// Bytes of an input, output or binding record.
 pub(super) const RECORD_BYTES: usize = 8;
 
-/// A run of fixed-size records and where it begins in the file.
+/// A run of fixed-size records and its file offset.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Records<'a> {
     pub offset: u64,
@@ -28,23 +28,23 @@ impl<'a> Records<'a> {
     }
 }
 
-/// The subpass inputs as they lie in the file.
+/// The subpass inputs as stored in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Subpass<'a> {
-    /// Records of 4 bytes, as the wiki says.
+    /// Records of 4 bytes, as in the wiki.
     Records(Records<'a>),
-    /// Records of 48 bytes (the compiler's own object), with what the fragment code says of each of them.
+    /// Records of 48 bytes (the compiler's in-memory object), with the inputs recovered from the fragment code.
     Raw(Records<'a>, [SubpassInput; MAX_RAW_SUBPASS]),
 }
 
-/// More subpass inputs than this the compiler refuses; only so many 48-byte records are salvaged.
+/// The compiler's limit on subpass inputs, and so on salvaged 48-byte records.
 pub(super) const MAX_RAW_SUBPASS: usize = 4;
 
 /// Bytes of a salvaged subpass record: the compiler's C++ object on x86-64.
 pub(super) const RAW_SUBPASS_BYTES: usize = 48;
 
-/// A file, borrowed. Every value is as the file holds it; those of the legacy dialect are shown in the current
-/// dialect's enumerations.
+/// A borrowed file. Values are as stored; those of the legacy dialect are converted to the current dialect's
+/// enumerations.
 #[derive(Clone, Debug)]
 pub struct Vbc<'a> {
     pub(super) dialect: Dialect,
@@ -55,15 +55,15 @@ pub struct Vbc<'a> {
     pub(super) uniform: Option<Uniform<'a>>,
     pub(super) subpass: Subpass<'a>,
     pub(super) code: [Option<Code<'a>>; 5],
-    /// What each stage's code declares; found when first asked for.
+    /// The index of each stage's code, computed on first use.
     pub(super) modules: [OnceLock<Result<ModuleIndex<'a>>>; 5],
-    /// Bytes behind the last stage that belong to nothing.
+    /// Bytes after the last stage.
     pub(super) trailing: Records<'a>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
 impl<'a> Vbc<'a> {
-    /// Which of the two layouts the file has.
+    /// The dialect of the file.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
@@ -83,8 +83,8 @@ impl<'a> Vbc<'a> {
         self.outputs.iter().map(|(_, record)| variable(record))
     }
 
-    /// Bindings in file order, any order of slots. What the legacy dialect leaves out or writes otherwise (the texel
-    /// size of samplers, normalised types) is filled in as the current dialect has it.
+    /// Bindings in file order; slots are in no particular order. Fields that the legacy dialect omits or encodes
+    /// differently (the texel size of samplers, normalised types) are converted to the current dialect.
     pub fn bindings(&self) -> impl ExactSizeIterator<Item = Binding> + '_ {
         self.bindings_as_stored().map(|binding| match self.dialect {
             Dialect::Current => binding,
@@ -92,18 +92,18 @@ impl<'a> Vbc<'a> {
         })
     }
 
-    /// Bindings with sizes and components as the file holds them: the legacy dialect writes 0 and 0 for samplers and
-    /// read-only texel buffers, and float with a size of 1 for normalised texels.
+    /// Bindings with sizes and components as stored: the legacy dialect writes 0 and 0 for samplers and read-only texel
+    /// buffers, and float with a size of 1 for normalised texels.
     pub fn bindings_as_stored(&self) -> impl ExactSizeIterator<Item = Binding> + '_ {
         self.bindings.iter().map(|(_, record)| binding(record, self.dialect))
     }
 
-    /// The uniform, where there is one (its size is not zero).
+    /// The uniform, if there is one (its size is not zero).
     pub fn uniform(&self) -> Option<Uniform<'a>> {
         self.uniform
     }
 
-    /// Subpass inputs; the position is the attachment index.
+    /// Subpass inputs; the index is the attachment index.
     pub fn subpass_inputs(&self) -> impl ExactSizeIterator<Item = SubpassInput> + '_ {
         let (count, raw) = match &self.subpass {
             Subpass::Records(records) => (records.bytes.len() / 4, None),
@@ -117,7 +117,7 @@ impl<'a> Vbc<'a> {
         })
     }
 
-    /// Bytes of each subpass record: 4, or 48 where the compiler wrote its own object; 0 without subpass inputs.
+    /// Size of each subpass record: 4, or 48 for the compiler's in-memory object; 0 without subpass inputs.
     pub fn subpass_record_bytes(&self) -> usize {
         match self.subpass {
             Subpass::Records(records) if records.bytes.is_empty() => 0,
@@ -126,24 +126,24 @@ impl<'a> Vbc<'a> {
         }
     }
 
-    /// Source name of a subpass input: known only where a 48-byte record holds it inline.
+    /// Source name of a subpass input; known only if a 48-byte record contains it inline.
     pub fn subpass_name(&self, index: usize) -> Option<&'a [u8]> {
         let Subpass::Raw(records, _) = self.subpass else {
             return None;
         };
         let (_, record) = records.iter::<RAW_SUBPASS_BYTES>().nth(index)?;
-        // libstdc++'s string: pointer, length, then up to 15 bytes in place with a NUL behind them.
+        // libstdc++'s string layout: pointer, length, then up to 15 bytes inline with a terminating NUL.
         let length = usize::try_from(u64::from_le_bytes(record[8..16].try_into().ok()?)).ok()?;
         let start = index * RAW_SUBPASS_BYTES + 16;
         (length <= 15).then(|| &records.bytes[start..start + length])
     }
 
-    /// The SPIR-V of a stage, where the file has that stage.
+    /// The SPIR-V of a stage, if present.
     pub fn code(&self, stage: Stage) -> Option<Code<'a>> {
         self.code[stage.index()]
     }
 
-    /// What a stage's code declares, where the file has that stage: found once, whoever asks.
+    /// The index of a stage's code, if present; computed once.
     ///
     /// The index is an error where an instruction's length is wrong; its offset counts from the start of the code.
     pub fn module(&self, stage: Stage) -> Option<&Result<ModuleIndex<'a>>> {
@@ -151,7 +151,7 @@ impl<'a> Vbc<'a> {
         Some(self.modules[stage.index()].get_or_init(|| code.index()))
     }
 
-    /// The stages that the file has.
+    /// The stages in the file.
     pub fn stages(&self) -> Stages {
         Stage::ALL
             .into_iter()
@@ -159,12 +159,12 @@ impl<'a> Vbc<'a> {
             .collect()
     }
 
-    /// Bytes behind the last stage that belong to nothing; empty in a good file.
+    /// Bytes after the last stage; empty in a valid file.
     pub fn trailing(&self) -> &'a [u8] {
         self.trailing.bytes
     }
 
-    /// What reading found odd: which compiler fault was salvaged, or that the dialect is the old one.
+    /// The reader's findings: recovered compiler bugs, or the legacy dialect.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
@@ -202,7 +202,7 @@ fn binding([slot, base, s0, s1, a, b, c, d]: [u8; RECORD_BYTES], dialect: Dialec
     }
 }
 
-/// Fills in what the legacy dialect leaves to the reader.
+/// Fills in fields that the legacy dialect omits.
 fn complete_legacy(mut binding: Binding) -> Binding {
     if let Shape::Texel {
         texel,
@@ -220,7 +220,7 @@ fn complete_legacy(mut binding: Binding) -> Binding {
     binding
 }
 
-/// A base type in the current enumeration.
+/// Converts a base type to the current enumeration.
 pub(super) fn base_type(value: u8, dialect: Dialect) -> BaseType {
     match (dialect, value) {
         (Dialect::Legacy, 7) => BaseType::UNIFORM,
@@ -229,7 +229,7 @@ pub(super) fn base_type(value: u8, dialect: Dialect) -> BaseType {
     }
 }
 
-/// A texel rank in the current enumeration; the legacy one begins with a "none", which becomes 255.
+/// Converts a texel rank to the current enumeration; the legacy "none" becomes 255.
 fn texel_rank(value: u8, dialect: Dialect) -> TexelRank {
     match dialect {
         Dialect::Current => TexelRank(value),
@@ -237,7 +237,7 @@ fn texel_rank(value: u8, dialect: Dialect) -> TexelRank {
     }
 }
 
-/// A texel type in the current enumeration. The legacy dialect writes a base type; one that is no number has no
+/// Converts a texel type to the current enumeration. The legacy dialect stores a base type; a non-numeric one has no
 /// texel type and keeps its value with the high bit set.
 fn texel_type(value: u8, dialect: Dialect) -> TexelType {
     match (dialect, BaseType(value)) {
@@ -254,23 +254,23 @@ fn subpass_input(texel: u8, components: u8, dialect: Dialect) -> SubpassInput {
     SubpassInput { texel, components }
 }
 
-/// The uniform: one struct, read only, in set 1 binding 0.
+/// The uniform: one read-only struct in set 1, binding 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Uniform<'a> {
     /// Bytes of the struct.
     pub size: u32,
-    /// Stages whose source names it; may be empty.
+    /// Stages whose source uses it; may be empty.
     pub stages: Stages,
     pub(super) dialect: Dialect,
     pub(super) count: u32,
-    /// The member records, walked once by the reader.
+    /// The member records, already walked by the reader.
     pub(super) members: Records<'a>,
 }
 
 /// A member of the uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member<'a> {
-    /// Source name, without an end mark; any bytes.
+    /// Source name without a terminator; may contain any bytes.
     pub name: &'a [u8],
     /// Byte offset in the struct.
     pub offset: u32,
@@ -278,12 +278,12 @@ pub struct Member<'a> {
     pub base: BaseType,
     /// Rows, then columns, as in [`Variable::dims`].
     pub dims: [u8; 2],
-    /// Elements of an array; 1 when it is none.
+    /// Elements of an array; 1 if it is not an array.
     pub array: u8,
 }
 
 impl Member<'_> {
-    /// Bytes it takes under scalar layout: components of 4 bytes, nothing between them.
+    /// Size in bytes under scalar layout: 4-byte components without padding.
     pub fn extent(&self) -> u32 {
         4 * u32::from(self.dims[0]) * u32::from(self.dims[1]) * u32::from(self.array)
     }
@@ -313,7 +313,7 @@ impl<'a> Uniform<'a> {
     }
 }
 
-/// The member record at the start of `bytes` and its length; none where the bytes do not hold a whole one.
+/// The member record at the start of `bytes` and its length; `None` if it is truncated.
 pub(super) fn member(bytes: &[u8], dialect: Dialect) -> Option<(Member<'_>, usize)> {
     match dialect {
         Dialect::Current => {
@@ -353,10 +353,10 @@ pub(super) fn member(bytes: &[u8], dialect: Dialect) -> Option<(Member<'_>, usiz
     }
 }
 
-/// The SPIR-V of one stage, at whatever alignment the file has it.
+/// The SPIR-V of one stage; may be unaligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code<'a> {
-    /// The bytes, four for each word, little endian unless the code itself is of the other order.
+    /// The bytes: four per word, little-endian unless the code itself has the other byte order.
     pub bytes: &'a [u8],
     pub(super) offset: u64,
 }
@@ -367,7 +367,7 @@ impl<'a> Code<'a> {
         self.offset
     }
 
-    /// What the code declares.
+    /// The index of the code.
     pub(super) fn index(&self) -> Result<ModuleIndex<'a>> {
         ModuleIndex::new(Bytes::little_endian(self.bytes))
     }
@@ -382,7 +382,7 @@ impl<'a> Code<'a> {
         self.iter().collect()
     }
 
-    /// The words, one after the other, nothing copied.
+    /// Iterates over the words without copying.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = u32> + Clone + use<'a> {
         self.bytes
             .as_chunks::<4>()

@@ -1,4 +1,4 @@
-//! A model to the bytes of the current dialect.
+//! Writes a model in the current dialect.
 
 use super::model::{Model, UniformMember, UniformModel};
 use super::types::{Binding, Shape, Stage, Variable};
@@ -8,9 +8,9 @@ use crate::{Error, Result};
 /// Writes a file of the current dialect.
 ///
 /// # Errors
-/// Unsupported where the format has no room: a stage of more than 65535 words, a uniform size, member offset or
-/// member name beyond its field, a binding whose shape is not that of its base type. Values that merely make no
-/// sense are written as they are.
+/// Unsupported if a value does not fit the format: a stage of more than 65535 words, a uniform size, member offset or
+/// member name beyond its field, a binding whose shape does not match its base type. Other meaningless values are
+/// written unchanged.
 pub fn write(model: &Model) -> Result<Vec<u8>> {
     let words: usize = model.code.iter().map(Vec::len).sum();
     let mut out = Vec::with_capacity(HEADER_BYTES + 4 * words + 1024);
@@ -41,7 +41,7 @@ pub fn write(model: &Model) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// A value in the field that the format has for it.
+/// Converts a value to the width of its field.
 fn fit<T: TryFrom<u64>>(value: impl TryInto<u64>, what: &str) -> Result<T> {
     let value = value.try_into().unwrap_or(u64::MAX);
     T::try_from(value).map_err(|_| {
@@ -98,7 +98,10 @@ fn put_binding(out: &mut Vec<u8>, binding: &Binding) -> Result<()> {
 
 fn put_uniform(out: &mut Vec<u8>, uniform: &UniformModel) -> Result<()> {
     if uniform.size == 0 {
-        return Err(Error::unsupported(FORMAT, "a size of 0, which says that there is none"));
+        return Err(Error::unsupported(
+            FORMAT,
+            "a size of 0, which means that there is no uniform",
+        ));
     }
     let size: u16 = fit(uniform.size, "bytes")?;
     out.extend(size.to_le_bytes());

@@ -51,7 +51,7 @@ impl Checker<'_> {
                 );
                 self.require(fits, "index-base", "index into something that has no parts", offset);
                 let fits = matches!(self.typer.of(index), Ty::Scalar(s) if matches!(s.class(), 1 | 2));
-                self.require(fits, "index-type", "index that is no integer", offset);
+                self.require(fits, "index-type", "index that is not an integer", offset);
                 if let Expression::Int { bits, .. } = tree.expressions[index] {
                     let size = match self.typer.of(base) {
                         Ty::Array(array) => self.array_count(array).and_then(|n| u32::try_from(n).ok()),
@@ -133,7 +133,7 @@ impl Checker<'_> {
             }
             Target::Symbol(handle) => {
                 let Symbol::Variable { modifiers, .. } = &tree.symbols[handle] else {
-                    return self.fail("variable", "reference to something that is no variable", offset);
+                    return self.fail("variable", "reference to something that is not a variable", offset);
                 };
                 let fits = used == Use::Read || modifiers.flags & (modifier::CONST | modifier::UNIFORM) == 0;
                 self.require(fits, "not-assignable", "a constant or uniform written", offset);
@@ -268,7 +268,7 @@ impl Checker<'_> {
         self.require(
             fits,
             "constructor",
-            "a constructor whose arguments do not make its type",
+            "a constructor whose arguments do not match its type",
             offset,
         );
     }
@@ -296,7 +296,7 @@ impl Checker<'_> {
                 let open = |ty: &Ty| matches!(ty, Ty::Unknown | Ty::Generic(_));
                 let fits =
                     types.iter().chain([&result]).any(open) || signatures::fits(name, &types, result).unwrap_or(true);
-                let message = "no overload of this builtin takes these arguments and gives this result";
+                let message = "no overload of this built-in function has these argument and result types";
                 self.require(fits, "overload", message, offset);
             }
             Target::Symbol(handle) => {
@@ -304,12 +304,12 @@ impl Checker<'_> {
                     parameters, returns, ..
                 } = &tree.symbols[handle]
                 else {
-                    return self.fail("call", "call of something that is no function", offset);
+                    return self.fail("call", "call of something that is not a function", offset);
                 };
                 self.require(
                     parameters.len() == arguments.len(),
                     "argument-count",
-                    "more or fewer arguments than parameters",
+                    "the number of arguments differs from that of parameters",
                     offset,
                 );
                 for (argument, parameter) in tree.list(arguments).zip(tree.list(*parameters)) {
@@ -334,12 +334,12 @@ impl Checker<'_> {
         self.require(
             self.coerces(found, wanted),
             "argument-type",
-            "an argument of another type than the parameter",
+            "an argument whose type differs from the parameter's",
             offset,
         );
     }
 
-    /// An argument of a builtin; `None` where it may be written.
+    /// An argument of a built-in function; `None` if it may be written.
     fn argument(&mut self, argument: Handle<Expression>, used: Option<Use>) {
         let mut root = argument;
         while let Expression::Swizzle { base, .. }
@@ -356,7 +356,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether `+ - * / % << >> & | ^` takes these operands.
+/// Whether `+ - * / % << >> & | ^` accepts these operands.
 fn arithmetic(l: Ty, op: Operator, r: Ty) -> bool {
     let (Some(a), Some(b)) = (l.scalar(), r.scalar()) else {
         return false;

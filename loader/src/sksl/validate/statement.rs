@@ -29,7 +29,7 @@ impl Checker<'_> {
                 self.require(
                     fits,
                     "declaration",
-                    "prototype of something that is no function",
+                    "prototype of something that is not a function",
                     offset,
                 );
             }
@@ -77,7 +77,7 @@ impl Checker<'_> {
                 self.require(
                     fits,
                     "struct-definition",
-                    "definition of something that is no struct",
+                    "definition of something that is not a struct",
                     offset,
                 );
             }
@@ -109,7 +109,7 @@ impl Checker<'_> {
             ..
         }) = tree.symbol(declaration)
         else {
-            return self.fail("declaration", "definition of something that is no function", offset);
+            return self.fail("declaration", "definition of something that is not a function", offset);
         };
         self.place = format!("function {}", &tree.strings[*name]);
         self.returns = self.typer.resolve(*returns);
@@ -148,7 +148,7 @@ impl Checker<'_> {
         self.require(
             braced,
             "function-body",
-            "a body that is no braced block",
+            "a body that is not a braced block",
             tree.statements.offset(body),
         );
         self.statement(body);
@@ -160,7 +160,7 @@ impl Checker<'_> {
         self.place.clear();
     }
 
-    /// Whether control never comes out behind a statement.
+    /// Whether control never reaches the end of a statement.
     fn ends(&self, statement: Handle<Statement>) -> bool {
         let tree = self.tree;
         match tree.statements[statement] {
@@ -176,7 +176,7 @@ impl Checker<'_> {
             }
             Statement::For { test, body, .. } => {
                 let forever = test.is_none_or(|test| matches!(tree.expressions[test], Expression::Bool(true)));
-                // Skia's compiler takes every loop to run: what returns in its body returns.
+                // Skia's compiler assumes that every loop runs, so a loop returns if its body does.
                 !self.breaks(body) && (forever || self.ends(body))
             }
             Statement::Switch { cases, .. } => {
@@ -189,7 +189,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a statement holds a break of the loop or switch around it.
+    /// Whether a statement contains a break out of the enclosing loop or switch.
     fn breaks(&self, statement: Handle<Statement>) -> bool {
         let tree = self.tree;
         match tree.statements[statement] {
@@ -221,7 +221,7 @@ impl Checker<'_> {
             return;
         };
         let Some(Symbol::Variable { storage, modifiers, .. }) = tree.symbol(variable) else {
-            return self.fail("declaration", "declaration of something that is no variable", offset);
+            return self.fail("declaration", "declaration of something that is not a variable", offset);
         };
         let has = |flags: u32| modifiers.flags & flags != 0;
         self.require(
@@ -234,7 +234,7 @@ impl Checker<'_> {
         self.require(
             !outside || value.is_none(),
             "outside-value",
-            "a value for what comes from outside or goes there",
+            "an initial value for an input or output",
             offset,
         );
         self.require(
@@ -270,12 +270,12 @@ impl Checker<'_> {
         a.scalar() == b.scalar() && self.coerces(a, b)
     }
 
-    /// Checks an expression that is read and must fit a type.
+    /// Checks an expression that is read and must have a given type.
     pub(super) fn value(&mut self, expression: Handle<Expression>, wanted: Ty, what: &str) {
         self.expression(expression, Use::Read);
         let found = self.typer.of(expression);
         if !self.coerces(found, wanted) {
-            let message = format!("{what} of another type than wanted");
+            let message = format!("{what} of an unexpected type");
             self.fail("type-mismatch", message, self.tree.expressions.offset(expression));
         }
     }
@@ -384,8 +384,9 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a function's parameters have the builtin numbers, and its result the type, that its name has in a program
-/// kind: main is called from outside, with coordinates (10009), an input colour (10010) or the colour below (10011).
+/// Whether a function's parameters have the built-in numbers, and its result the type, that its name requires in a
+/// program kind: main is called by the host, with coordinates (10009), an input colour (10010) or the destination
+/// colour (10011).
 fn entry_fits(kind: Option<ProgramKind>, name: &str, builtins: &[i16], returns: Ty) -> bool {
     if name != "main" {
         return builtins.iter().all(|n| *n == -1);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Modifiers and layout qualifiers that may stand in a place.
+/// Modifiers and layout qualifiers allowed in a context.
 #[derive(Clone, Copy)]
 struct Allowed {
     flags: u32,
@@ -120,7 +120,7 @@ impl Checker<'_> {
                         self.require(
                             fits,
                             "parameter",
-                            "a parameter that is no variable of that storage",
+                            "a parameter that is not a variable of that storage",
                             offset,
                         );
                     }
@@ -171,7 +171,7 @@ impl Checker<'_> {
                 Some(Symbol::Function { name, .. }) => {
                     names.insert(*name);
                 }
-                _ => self.fail("overloads", "an overload that is no function", offset),
+                _ => self.fail("overloads", "an overload that is not a function", offset),
             }
         }
         self.require(
@@ -182,7 +182,7 @@ impl Checker<'_> {
         );
     }
 
-    /// The name a symbol has in a table.
+    /// A symbol's name in a table.
     fn name_of(&self, reference: Ref) -> Option<String> {
         let tree = self.tree;
         if let Target::Builtin(name) = reference.target() {
@@ -203,7 +203,7 @@ impl Checker<'_> {
                 let field = self.typer.field(self.typer.variable(*owner), *index)?;
                 tree.strings[field.name].to_owned()
             }
-            // The name of an array type is made up.
+            // The name of an array type is derived.
             Symbol::Array { component, count: -1 } => format!("{}[]", self.name_of(*component)?),
             Symbol::Array { component, count } => format!("{}[{count}]", self.name_of(*component)?),
         })
@@ -218,7 +218,7 @@ impl Checker<'_> {
         self.require(
             fits,
             "table-builtin",
-            "isBuiltin is for modules and what comes from them",
+            "isBuiltin is set outside a module's symbols",
             offset,
         );
         let owned: Vec<Ref> = tree.list(owned).collect();
@@ -264,7 +264,7 @@ impl Checker<'_> {
         let starts = text.bytes().next().is_some_and(|b| !b.is_ascii_digit());
         let fits = starts && text.bytes().all(plain);
         if !fits {
-            self.fail("name", format!("{text:?} is no name"), offset);
+            self.fail("name", format!("{text:?} is not a name"), offset);
         }
     }
 
@@ -306,7 +306,7 @@ impl Checker<'_> {
         self.require(
             one_precision && !clash,
             "modifier-clash",
-            "modifiers that exclude or want each other",
+            "modifiers that exclude or require each other",
             offset,
         );
         let values = [

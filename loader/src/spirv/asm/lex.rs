@@ -1,13 +1,13 @@
-//! Words of assembly text.
+//! Splits assembly text into tokens.
 
 use std::ops::Range;
 
-/// A word with its place.
+/// A token with its place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'a> {
     pub(super) text: &'a str,
     pub(super) start: usize,
-    /// Whether nothing is before it on its line.
+    /// Whether it is the first on its line.
     pub(super) first: bool,
 }
 
@@ -17,7 +17,7 @@ impl Token<'_> {
     }
 }
 
-/// All words of a text; `;` begins a comment, blanks inside quotation marks belong to the word.
+/// All tokens of a text; `;` begins a comment, and blanks inside quotation marks belong to the token.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     let bytes = text.as_bytes();
     let (mut found, mut at, mut first) = (Vec::new(), 0, true);
@@ -58,7 +58,7 @@ fn word(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// Whether an instruction begins at the first of these words.
+/// Whether these tokens begin an instruction.
 pub(super) fn begins(tokens: &[Token<'_>]) -> bool {
     let op = |token: Option<&Token<'_>>| {
         token.is_some_and(|t| t.text.starts_with("Op") && t.text.as_bytes().get(2).is_some_and(u8::is_ascii_uppercase))

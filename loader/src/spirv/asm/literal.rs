@@ -1,10 +1,10 @@
-//! Numbers and strings of assembly text.
+//! Numbers and strings in assembly text.
 
 use crate::spirv::operand::NumberType;
 
 type Parsed<T> = Result<T, String>;
 
-/// A word as an integer: decimal, `0x` hexadecimal, or octal after a leading zero, as C reads them.
+/// Parses an integer as C does: decimal, `0x` hexadecimal, or octal after a leading zero.
 fn integer(text: &str) -> Option<(bool, u64, bool)> {
     let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let hex = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
@@ -20,16 +20,16 @@ fn integer(text: &str) -> Option<(bool, u64, bool)> {
         .map(|value| (negative, value, hex.is_some()))
 }
 
-/// An unsigned number of 32 bits.
+/// A 32-bit unsigned integer.
 pub(super) fn unsigned(text: &str) -> Option<u32> {
     integer(text).filter(|n| !n.0).and_then(|n| u32::try_from(n.1).ok())
 }
 
-/// A number of a type as words.
+/// A number of a given type, as words.
 pub(super) fn number(text: &str, kind: NumberType) -> Parsed<Vec<u32>> {
     let width = u32::from(kind.width());
     match kind {
-        NumberType::None => Err("a number whose type is known".to_owned()),
+        NumberType::None => Err("a number of known type".to_owned()),
         NumberType::Float(16) => Ok(vec![float(text, 5, 10)? as u32]),
         NumberType::Float(32) => Ok(vec![float(text, 8, 23)? as u32]),
         NumberType::Float(64) => float(text, 11, 52).map(|bits| vec![bits as u32, (bits >> 32) as u32]),
@@ -71,7 +71,7 @@ fn words(value: u64, width: u32) -> Vec<u32> {
     }
 }
 
-/// The bits of a float of some width.
+/// The bits of a float of the given format.
 fn float(text: &str, exponent_bits: u32, fraction_bits: u32) -> Parsed<u64> {
     let wanted = || format!("a {}-bit float", 1 + exponent_bits + fraction_bits);
     let (negative, digits) = match text.strip_prefix('-') {
@@ -99,7 +99,7 @@ fn float(text: &str, exponent_bits: u32, fraction_bits: u32) -> Parsed<u64> {
     bits.map(|bits| sign | bits).ok_or_else(wanted)
 }
 
-/// A positive float as half precision, rounded towards zero; none if it is too large.
+/// A positive float as half precision, rounded towards zero; `None` if it is too large.
 fn half(value: f32) -> Option<u64> {
     if !value.is_finite() || value >= 65536.0 {
         return None;
@@ -127,7 +127,7 @@ fn hex_float(text: &str, exponent_bits: u32, fraction_bits: u32) -> Option<u64> 
     {
         let digit = u64::from(digit.to_digit(16)?);
         seen = true;
-        // Digits beyond 60 bits cannot matter to any of the widths.
+        // Digits beyond 60 bits do not affect any of the widths.
         if value >> 56 == 0 {
             value = value << 4 | digit;
             scale -= if after { 4 } else { 0 };
@@ -154,7 +154,7 @@ fn hex_float(text: &str, exponent_bits: u32, fraction_bits: u32) -> Option<u64> 
         }
     };
     let keep = i64::from(fraction_bits);
-    // As spirv-as: infinity. One above the largest exponent is how infinity and NaN are printed.
+    // Infinity, like spirv-as. One above the largest exponent is how infinity and NaN are printed.
     if exponent > bias + 1 {
         return Some(((1 << exponent_bits) - 1) << fraction_bits);
     }
@@ -165,7 +165,7 @@ fn hex_float(text: &str, exponent_bits: u32, fraction_bits: u32) -> Option<u64> 
     Some(((exponent + bias) as u64) << fraction_bits | fraction)
 }
 
-/// A quoted string as words; the quotation marks must be there.
+/// A quoted string as words; the quotation marks are required.
 pub(super) fn string(text: &str) -> Option<Vec<u32>> {
     let inner = text.strip_prefix('"')?;
     let (mut bytes, mut escaped, mut closed) = (Vec::with_capacity(inner.len() + 4), false, false);

@@ -1,4 +1,4 @@
-//! Assembling modules from text, as the reference assembler (`spirv-as` of SPIRV-Tools) does.
+//! Assembles modules from text, as the reference assembler (`spirv-as` of SPIRV-Tools) does.
 
 mod lex;
 mod literal;
@@ -10,22 +10,22 @@ pub use crate::SourceError as Error;
 use lex::{Token, begins, tokens};
 use std::collections::{HashMap, HashSet};
 
-/// How to assemble.
+/// Assembler options.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Ids that are numbers keep their value; the others fill the gaps.
+    /// Numeric ids keep their value; other ids fill the gaps.
     pub preserve_numeric_ids: bool,
-    /// As above, and the header is taken from the disassembler's comments: gives back the words that were printed
-    /// with raw ids.
+    /// Like the above, and the header is taken from the disassembler's comments: restores the exact words of a module
+    /// that was printed with raw ids.
     pub exact: bool,
-    /// The version of SPIR-V that the header says; 1.6 unless it is given.
+    /// The SPIR-V version in the header; 1.6 if absent.
     pub version: Option<u32>,
 }
 
-/// The module a text describes.
+/// Assembles a text.
 ///
 /// # Errors
-/// The first place where the text is no instruction of the grammar.
+/// The first place where the text does not follow the grammar.
 pub fn assemble(grammar: &Grammar, text: &str, options: Options) -> Result<Vec<u32>, Error> {
     let tokens = tokens(text);
     let keep = options.preserve_numeric_ids || options.exact;
@@ -39,7 +39,7 @@ pub fn assemble(grammar: &Grammar, text: &str, options: Options) -> Result<Vec<u
         tokens: &tokens,
         at: 0,
         words: vec![MAGIC, options.version.unwrap_or(0x0001_0600), 7 << 16, 0, 0],
-        // The context's table is by id: the text has no more ids than words.
+        // The context's table is indexed by id: the text has no more ids than tokens.
         context: Context::with_room(tokens.len()),
         named: HashMap::new(),
         kept: kept.collect(),
@@ -57,7 +57,7 @@ pub fn assemble(grammar: &Grammar, text: &str, options: Options) -> Result<Vec<u
     Ok(words)
 }
 
-/// Takes the header from the comments at the start of the text.
+/// Reads the header from the comments at the start of the text.
 fn header(text: &str, words: &mut [u32]) {
     for line in text.lines().map_while(|line| line.strip_prefix("; ")) {
         let Some((key, value)) = line.split_once(": ") else {
@@ -86,7 +86,7 @@ struct Assembler<'g, 't> {
     bound: u32,
 }
 
-/// What may come next, last first.
+/// The operands that may follow, in reverse order.
 type Pattern<'g> = Vec<(u16, Quantifier, &'g str)>;
 
 impl<'g, 't> Assembler<'g, 't> {
@@ -139,7 +139,7 @@ impl<'g, 't> Assembler<'g, 't> {
             return self.error(Some(token), format!("expected an opcode, found `{}`", token.text));
         }
         let Some(row) = self.grammar.row_named(token.text) else {
-            return self.error(Some(token), format!("`{}` is no opcode", token.text));
+            return self.error(Some(token), format!("`{}` is not an opcode", token.text));
         };
         match result {
             None if row.has_result => {
@@ -171,7 +171,7 @@ impl<'g, 't> Assembler<'g, 't> {
         Ok(())
     }
 
-    /// An instruction given as words: up to the next instruction, every word is a number, an id or a string.
+    /// An instruction given as words: up to the next instruction, every token is a number, an id or a string.
     fn raw(&mut self, first: Token<'t>) -> Result<(), Error> {
         self.bare(first, "an instruction given as words")?;
         while !begins(&self.tokens[self.at.min(self.tokens.len())..]) {
@@ -198,7 +198,7 @@ impl<'g, 't> Assembler<'g, 't> {
             }
             let ends = begins(&self.tokens[self.at.min(self.tokens.len())..]);
             if ends && (quantifier != Quantifier::One || bare) {
-                // What is left may only be the result of an instruction that went on with bare words.
+                // After bare words only the result may remain.
                 pattern.retain(|p| *self.grammar.shape(p.0) == Shape::Result);
                 if pattern.is_empty() { break } else { continue }
             }
@@ -219,7 +219,7 @@ impl<'g, 't> Assembler<'g, 't> {
             };
             if bare || token.text.starts_with('!') {
                 if !bare {
-                    // Behind a bare word nothing is known but where the result goes.
+                    // After a bare word nothing is known except the place of the result.
                     let results: Pattern<'g> = pattern
                         .drain(..)
                         .filter(|p| *self.grammar.shape(p.0) == Shape::Result)
@@ -273,7 +273,7 @@ impl<'g, 't> Assembler<'g, 't> {
         }
     }
 
-    /// A number, id or string nothing is known of.
+    /// A number, id or string without a known kind.
     fn bare(&mut self, token: Token<'t>, op: &str) -> Result<(), Error> {
         let text = token.text;
         if text.starts_with('%') {
@@ -299,7 +299,7 @@ impl<'g, 't> Assembler<'g, 't> {
         Ok(())
     }
 
-    /// One operand of a known kind; the error may say more than what was expected.
+    /// An operand of a known kind; the error may be more specific than the expected kind.
     fn operand(
         &mut self,
         kind: u16,
@@ -393,7 +393,7 @@ fn push<'g>(pattern: &mut Pattern<'g>, rules: &'g [super::grammar::Rule]) {
     pattern.extend(rules.iter().rev().map(|r| (r.kind, r.quantifier, r.name.as_str())));
 }
 
-/// What an operand is, for a message.
+/// Describes an operand, for messages.
 fn describe(grammar: &Grammar, kind: u16, name: &str) -> String {
     let what = match grammar.shape(kind) {
         Shape::Id | Shape::ResultType | Shape::Result => "an id such as %name".to_owned(),

@@ -1,4 +1,4 @@
-//! What each decoration may be put on, and how often.
+//! The targets that each decoration may have, and how often.
 
 use super::{Checked, Item};
 use crate::spirv::{decoration as dec, op};
@@ -29,7 +29,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
     }
 }
 
-/// A group is put on each of its targets once, and on no group.
+/// A group is applied to each target once, and never to another group.
 fn grouped(module: &mut Checked<'_>, item: &Item<'_>) {
     let mut seen = HashSet::new();
     for id in item.words.get(2..).unwrap_or(&[]) {
@@ -42,7 +42,7 @@ fn grouped(module: &mut Checked<'_>, item: &Item<'_>) {
     }
 }
 
-/// Of a struct's members all are built-in variables or none.
+/// Either all members of a struct are built-in variables, or none.
 fn built_in_structs(module: &mut Checked<'_>) {
     let mut built_in: BTreeMap<u32, HashSet<u32>> = BTreeMap::new();
     for item in &module.items {
@@ -63,7 +63,7 @@ fn built_in_structs(module: &mut Checked<'_>) {
     }
 }
 
-/// The decoration's number and where it is in the instruction.
+/// The decoration's number, and the index of its word in the instruction.
 fn kind(item: &Item<'_>) -> u32 {
     let at = if item.row.opcode as u16 == op::MEMBER_DECORATE {
         3
@@ -78,7 +78,7 @@ fn named(module: &Checked<'_>, item: &Item<'_>) -> String {
     row.map_or_else(|| kind(item).to_string(), |row| row.name.clone())
 }
 
-/// The structs' members that an instruction names.
+/// The struct members that an instruction refers to.
 fn member(module: &mut Checked<'_>, item: &Item<'_>) {
     let pairs: Vec<(u32, u32)> = match item.row.opcode as u16 {
         op::MEMBER_DECORATE | op::MEMBER_DECORATE_STRING => vec![(item.word(1), item.word(2))],
@@ -102,7 +102,7 @@ fn member(module: &mut Checked<'_>, item: &Item<'_>) {
     }
 }
 
-/// Only some decorations have ids for operands, and they have an instruction of their own.
+/// Only some decorations have id operands, and those use a separate instruction.
 fn takes_ids(item: &Item<'_>) -> Option<String> {
     const WITH_IDS: [u32; 4] = [
         dec::UNIFORM_ID,
@@ -112,15 +112,13 @@ fn takes_ids(item: &Item<'_>) -> Option<String> {
     ];
     let by_id = item.row.opcode as u16 == op::DECORATE_ID;
     match (by_id, WITH_IDS.contains(&kind(item))) {
-        (true, false) => Some("takes no ids: OpDecorate is its instruction".to_owned()),
-        (false, true) if item.row.opcode as u16 == op::DECORATE => {
-            Some("takes ids: OpDecorateId is its instruction".to_owned())
-        }
+        (true, false) => Some("has no id operands: use OpDecorate".to_owned()),
+        (false, true) if item.row.opcode as u16 == op::DECORATE => Some("has id operands: use OpDecorateId".to_owned()),
         _ => None,
     }
 }
 
-/// Decorations that describe the layout are given once.
+/// Layout decorations may occur once per target.
 fn repeated(item: &Item<'_>, once: &mut HashSet<(u32, u32, u32)>, vulkan: bool) -> Option<String> {
     let kind = kind(item);
     let member = item.row.opcode as u16 == op::MEMBER_DECORATE;
@@ -142,17 +140,17 @@ fn repeated(item: &Item<'_>, once: &mut HashSet<(u32, u32, u32)>, vulkan: bool) 
     };
     let new = fresh(kind);
     if alone && !new {
-        return Some("is there twice".to_owned());
+        return Some("occurs twice".to_owned());
     }
     let located = matches!(kind, dec::LOCATION | dec::COMPONENT) && !new;
     if located && vulkan {
-        return Some("is there twice".to_owned());
+        return Some("occurs twice".to_owned());
     }
     let other = excluded.is_some_and(|other| once.contains(&(item.word(1), place, other)));
-    other.then(|| "excludes a decoration that is there".to_owned())
+    other.then(|| "excludes another decoration of the target".to_owned())
 }
 
-/// Whether the target is of a kind that the decoration may be on.
+/// Whether the target has a kind that the decoration allows.
 fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
     if item.row.opcode as u16 == op::MEMBER_DECORATE {
         member(module, item);
@@ -165,7 +163,7 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
     }
     let is_pointer = || module.kind(target.ty) == "TypePointer";
     let wanted = match kind(item) {
-        // Offset is for variables too, those that transform feedback captures.
+        // Offset may also decorate variables, for transform feedback.
         dec::ROW_MAJOR | dec::COL_MAJOR | dec::MATRIX_STRIDE => (false, "members"),
         dec::SPEC_ID => (
             matches!(of, op::SPEC_CONSTANT_TRUE..=op::SPEC_CONSTANT),
@@ -214,10 +212,10 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
     (!wanted.0).then(|| format!("can only decorate {}", wanted.1))
 }
 
-/// `BuiltIn` of the constant that is a workgroup's size.
+/// `BuiltIn` of the constant with the workgroup size.
 const WORKGROUP_SIZE: u32 = 25;
 
-/// Decorations that no member of a struct has.
+/// Decorations that are not allowed on struct members.
 fn of_no_member(kind: u32) -> bool {
     matches!(
         kind,

@@ -1,4 +1,4 @@
-//! Decorations by what they are put on, groups' included: what they may be on there.
+//! Checks decorations by the kind of their target, including those applied through groups.
 
 use super::form::{Base, Why, when};
 use super::{Checked, Given, Item, scopes};
@@ -36,22 +36,27 @@ fn applied(
     match given.kind {
         dec::FP_ROUNDING_MODE if module.shader => when(
             target.name() != "FConvert",
-            "only what makes floats narrower or wider rounds",
+            "only conversions between float widths have a rounding mode",
         )
         .or_else(|| rounded.get(&given.target).map(|why| (*why).to_owned())),
-        dec::NON_WRITABLE if whole => when(!never_written(module, target, blocks), "is no image, block or buffer"),
+        dec::NON_WRITABLE if whole => when(
+            !never_written(module, target, blocks),
+            "is not an image, block or buffer",
+        ),
         dec::UNIFORM | dec::UNIFORM_ID => {
             let id = module.items[given.at].word(3);
-            when(target.ty == 0 || module.kind(target.ty) == "TypeVoid", "is no value").or_else(|| match given.kind {
-                dec::UNIFORM_ID => scopes::execution(module, &module.items[given.at], id),
-                _ => None,
+            when(target.ty == 0 || module.kind(target.ty) == "TypeVoid", "is not a value").or_else(|| {
+                match given.kind {
+                    dec::UNIFORM_ID => scopes::execution(module, &module.items[given.at], id),
+                    _ => None,
+                }
             })
         }
         dec::NO_SIGNED_WRAP | dec::NO_UNSIGNED_WRAP => {
             const WRAPS: [&str; 6] = ["IAdd", "ISub", "IMul", "ShiftLeftLogical", "SNegate", "ExtInst"];
             when(!WRAPS.contains(&target.name()), "does not wrap")
         }
-        dec::BLOCK | dec::BUFFER_BLOCK => when(!of_struct, "is no struct"),
+        dec::BLOCK | dec::BUFFER_BLOCK => when(!of_struct, "is not a struct"),
         dec::ARRAY_STRIDE if matches!(of, op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) => {
             let element = target.word(2);
             let block = [dec::BLOCK, dec::BUFFER_BLOCK]
@@ -61,7 +66,7 @@ fn applied(
         }
         dec::LOCATION => when(
             of != op::VARIABLE && (whole || !of_struct),
-            "is no variable and no member",
+            "is not a variable and no member",
         ),
         dec::COMPONENT => component(module, given, target),
         dec::RELAXED_PRECISION => {
@@ -69,14 +74,17 @@ fn applied(
             when(ty && (whole || !of_struct), "is a type")
         }
         dec::COHERENT | dec::VOLATILE => {
-            // The memory model says with each access what the others see.
-            when(module.memory_model == VULKAN_MODEL, "the memory model Vulkan has none")
+            // Under the Vulkan memory model, each access states its availability and visibility.
+            when(
+                module.memory_model == VULKAN_MODEL,
+                "is not allowed in the Vulkan memory model",
+            )
         }
         _ => None,
     }
 }
 
-/// The memory model Vulkan.
+/// The Vulkan memory model.
 const VULKAN_MODEL: u32 = 3;
 
 /// Linkage of functions and variables.
@@ -104,7 +112,7 @@ fn linkage(module: &mut Checked<'_>) {
         let item = module.items[at];
         match item.row.opcode as u16 {
             op::ENTRY_POINT if entries.contains(&item.word(2)) => {
-                module.fail("linkage", &item, "an entry point is linked to nothing");
+                module.fail("linkage", &item, "an entry point has no linkage");
             }
             op::VARIABLE if item.words.len() == 5 && imported.contains(&item.result) => {
                 module.fail("linkage", &item, "a variable that is imported has no initializer");
@@ -127,7 +135,7 @@ fn linkage(module: &mut Checked<'_>) {
     }
 }
 
-/// Pointer types of the variables that are blocks and buffers.
+/// Pointer types of variables that are blocks and buffers.
 fn pointers_to_blocks(module: &Checked<'_>) -> HashSet<u32> {
     let first = module.first_function.min(module.items.len());
     let variables = module.items[..first]
@@ -153,7 +161,7 @@ fn pointers_to_blocks(module: &Checked<'_>) -> HashSet<u32> {
     blocks.map(|item| item.ty).collect()
 }
 
-/// Whether a memory object can be one that nothing is written to.
+/// Whether a memory object may be decorated NonWritable.
 fn never_written(module: &Checked<'_>, target: &Item<'_>, blocks: &HashSet<u32>) -> bool {
     if !matches!(target.name(), "Variable" | "FunctionParameter") {
         return false;
@@ -179,12 +187,12 @@ fn component(module: &Checked<'_>, given: &Given, target: &Item<'_>) -> Why {
         Some(member) => target.args().get(member as usize).copied().unwrap_or(0),
         None => match target.name() {
             "Variable" | "FunctionParameter" => module.pointer(target.ty).map_or(target.ty, |(_, ty)| ty),
-            _ => return Some("is no memory object".to_owned()),
+            _ => return Some("is not a memory object".to_owned()),
         },
     };
     if given.member.is_none() && target.name() == "Variable" && !matches!(target.word(3), class::INPUT | class::OUTPUT)
     {
-        return Some("is no input or output".to_owned());
+        return Some("is not an input or output".to_owned());
     }
     module.vulkan?;
     while module.kind(ty) == "TypeArray" {
@@ -197,15 +205,18 @@ fn component(module: &Checked<'_>, given: &Given, target: &Item<'_>) -> Why {
     } else {
         form.count
     };
-    when(!matches!(form.base, Base::Int | Base::Float), "is no scalar or vector")
-        .or_else(|| when(first.saturating_add(slots) > 4, "does not fit into four components"))
-        .or_else(|| when(form.width == 64 && first % 2 != 0, "64 bits begin at an even component"))
+    when(
+        !matches!(form.base, Base::Int | Base::Float),
+        "is not a scalar or vector",
+    )
+    .or_else(|| when(first.saturating_add(slots) > 4, "does not fit into four components"))
+    .or_else(|| when(form.width == 64 && first % 2 != 0, "64 bits begin at an even component"))
 }
 
-/// Conversions that round as they are told to, by id, whose results are not only stored as 16 bits.
+/// Conversions with a rounding mode, by id, whose results are used other than by 16-bit stores.
 fn rounded(module: &Checked<'_>) -> HashMap<u32, &'static str> {
-    let told = |given: &&Given| given.kind == dec::FP_ROUNDING_MODE;
-    let ids: HashSet<u32> = module.given.iter().filter(told).map(|given| given.target).collect();
+    let rounding = |given: &&Given| given.kind == dec::FP_ROUNDING_MODE;
+    let ids: HashSet<u32> = module.given.iter().filter(rounding).map(|given| given.target).collect();
     let mut wrong = HashMap::new();
     if ids.is_empty() || !module.shader {
         return wrong;
@@ -226,11 +237,11 @@ fn rounded(module: &Checked<'_>) -> HashMap<u32, &'static str> {
             ];
             let why = match item.name() {
                 "FConvert" => None,
-                "Store" if item.word(2) != id => Some("is no object of a store"),
+                "Store" if item.word(2) != id => Some("is not an object of a store"),
                 "Store" if form.base != Base::Float || form.width != 16 => Some("is not stored as 16 bits"),
                 "Store" if !STORED.contains(&class) => Some("is not stored where others read it"),
                 "Store" => None,
-                _ => Some("is used by more than stores"),
+                _ => Some("is used by instructions other than stores"),
             };
             wrong.extend(why.map(|why| (id, why)));
         }

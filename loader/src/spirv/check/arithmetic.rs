@@ -1,4 +1,4 @@
-//! Whether operands and results of arithmetic, logic and conversion fit together.
+//! Checks that operands and results of arithmetic, logic and conversions match.
 
 use super::form::{Base, Form, Why, when};
 use super::{Checked, Item};
@@ -116,12 +116,12 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
         );
         when(
             converts && (module.limited(item.ty) || module.limited(module.type_of(x))),
-            "numbers of 8 or 16 bits are only made wider and narrower without their capability",
+            "numbers of 8 or 16 bits are only made wider and narrower without a capability",
         )
     })
 }
 
-/// Whether an instruction takes the matrices of a group, and takes them of one shape.
+/// Whether an instruction accepts matrices of a group, and all have one shape.
 fn of_groups(module: &Checked<'_>, item: &Item<'_>) -> bool {
     const CONVERSIONS: [&str; 7] = [
         "ConvertFToU",
@@ -149,7 +149,7 @@ fn of_groups(module: &Checked<'_>, item: &Item<'_>) -> bool {
     }
 }
 
-/// Whether a result is two members of the operands' type.
+/// Whether a result is a struct of two members of the operands' type.
 fn extended(module: &Checked<'_>, item: &Item<'_>) -> bool {
     let members = module
         .def(item.ty)
@@ -161,13 +161,13 @@ fn extended(module: &Checked<'_>, item: &Item<'_>) -> bool {
     low == high && operands && sign && module.form(*low).base == Base::Int
 }
 
-/// Whether what bits are taken from is an integer of the result's type; Vulkan takes them from 32 only.
+/// Whether the base of a bit-field operation is an integer of the result's type; Vulkan allows 32 bits only.
 fn base(module: &Checked<'_>, item: &Item<'_>, id: u32) -> bool {
     let form = module.of(id);
     form.base == Base::Int && module.type_of(id) == item.ty && (module.vulkan.is_none() || form.width == 32)
 }
 
-/// Whether one of two is chosen as the version allows it.
+/// Whether a select is allowed in this version.
 fn selects(module: &Checked<'_>, item: &Item<'_>) -> bool {
     let late = module.words[1] >= 0x10400;
     let bindless = module.capabilities.contains(&capability::BINDLESS_TEXTURE_NV);
@@ -186,13 +186,13 @@ fn selects(module: &Checked<'_>, item: &Item<'_>) -> bool {
     result && both && condition.base == Base::Bool && fits
 }
 
-/// Whether bits of one type may be taken for those of another.
+/// Whether a type can be bitcast to another.
 fn casts(module: &Checked<'_>, item: &Item<'_>) -> bool {
     let from = module.type_of(item.word(3));
     let pointer = |ty| module.pointer(ty).is_some();
     let number = |ty| matches!(module.form(ty).base, Base::Int | Base::Float);
     let physical = module.words[1] >= 0x10500 || module.extends("SPV_KHR_physical_storage_buffer");
-    // What an address fits into.
+    // The integer width of an address.
     let address = |ty: u32| {
         let form = module.form(ty);
         form.scalar(Base::Int) || physical && form.base == Base::Int && form.width == 32
@@ -209,7 +209,7 @@ fn casts(module: &Checked<'_>, item: &Item<'_>) -> bool {
     }
 }
 
-/// Whether an integer may be a pointer's address.
+/// Whether an integer type can hold a pointer's address.
 fn addresses(module: &Checked<'_>, integer: u32, pointer: u32) -> bool {
     let form = module.form(integer);
     let class = module.pointer(pointer).map(|(class, _)| class);
@@ -222,7 +222,7 @@ fn addresses(module: &Checked<'_>, integer: u32, pointer: u32) -> bool {
 /// The addressing model of pointers to physical storage buffers.
 const PHYSICAL_STORAGE_BUFFER_64: u32 = 5348;
 
-/// Whether one pointer type is another's without its storage class.
+/// Whether one pointer type equals another except for the storage class.
 fn generic(module: &Checked<'_>, special: u32, generic: u32) -> bool {
     const SPECIAL: [u32; 3] = [class::WORKGROUP, class::CROSS_WORKGROUP, class::FUNCTION];
     match (module.pointer(special), module.pointer(generic)) {

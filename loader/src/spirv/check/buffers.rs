@@ -1,10 +1,10 @@
-//! Blocks that another reads or writes are laid out explicitly.
+//! Blocks shared with the API or other stages have an explicit layout.
 
 use super::{Checked, Item};
 use crate::spirv::{ModuleIndex, class, decoration as dec, op};
 use std::collections::HashMap;
 
-/// Deepest nesting of types that is followed.
+/// Limit on the nesting of types.
 const MAX_DEPTH: u32 = 32;
 
 /// Checks every variable of a buffer's storage class.
@@ -37,15 +37,15 @@ fn laid_out(module: &mut Checked<'_>, item: &Item<'_>, missing: &str) {
     module.fail("layout", item, format!("a block must be laid out with {missing}"));
 }
 
-/// What blocks lack, found once for each type: the ways through nested types can be many more than the types.
+/// What is missing in each type of a block, computed once per type: nested types can have far more paths than types.
 #[derive(Default)]
 struct Blocks {
     offsets: HashMap<u32, bool>,
-    /// For each row of [`STRIDES`].
+    /// One per row of [`STRIDES`].
     strides: [HashMap<u32, bool>; STRIDES.len()],
 }
 
-/// A kind of type whose members have one of the decorations, and how they are called.
+/// A kind of type, the decorations of which its members need one, and their common name.
 type Stride = (u16, &'static [u32], &'static str);
 
 const STRIDES: [Stride; 3] = [
@@ -69,7 +69,7 @@ impl Blocks {
     }
 }
 
-/// Whether a member of a struct somewhere in a type has no place.
+/// Whether some struct member within a type has no offset.
 fn offset_missing(index: &ModuleIndex, id: u32, known: &mut HashMap<u32, bool>, depth: u32) -> bool {
     if let Some(missing) = known.get(&id) {
         return *missing;
@@ -92,7 +92,7 @@ fn offset_missing(index: &ModuleIndex, id: u32, known: &mut HashMap<u32, bool>, 
     missing
 }
 
-/// Whether a member of this kind of type has none of the decorations, neither itself nor its type.
+/// Whether some member of this kind of type has none of the decorations, neither itself nor on its type.
 fn lacks(index: &ModuleIndex, id: u32, stride: &Stride, known: &mut HashMap<u32, bool>, depth: u32) -> bool {
     if let Some(lacks) = known.get(&id) {
         return *lacks;
@@ -102,7 +102,7 @@ fn lacks(index: &ModuleIndex, id: u32, stride: &Stride, known: &mut HashMap<u32,
     };
     let (of, kinds, _) = *stride;
     let found = (0u32..).zip(members).any(|(member, mut ty)| {
-        // Through arrays: each of them has its own stride, and their elements are the member's.
+        // Each array in an array has a stride, and the innermost elements are the member's.
         for _ in 0..MAX_DEPTH {
             let opcode = index.opcode(ty);
             let has = |kind: &u32| {

@@ -1,12 +1,12 @@
-//! Vulkan's built-in variables: the execution models and storage classes that have each, its type, and that an entry
-//! point has each once.
+//! Vulkan's built-in variables: execution models, storage classes and type of each, and that an entry point has each
+//! once.
 
 use super::form::{Base, Form};
 use super::{Checked, Given, Item};
 use crate::spirv::{class, decoration as dec, mode, model, op};
 use std::collections::HashMap;
 
-/// Execution models as a set.
+/// A set of execution models.
 type Models = u32;
 
 const VERTEX: Models = 1;
@@ -31,7 +31,7 @@ const HITS: Models = INTERSECTION | ANY_HIT | CLOSEST_HIT;
 const RAYS: Models = RAYGEN | HITS | MISS | CALLABLE;
 const ANY: Models = u32::MAX;
 
-/// The model as a set of one; empty for those that Vulkan has no built-in variables of.
+/// The set with this model; empty for models without built-in variables in Vulkan.
 fn set(of: u32) -> Models {
     match of {
         model::VERTEX..=model::GL_COMPUTE => 1 << of,
@@ -49,11 +49,11 @@ fn set(of: u32) -> Models {
     }
 }
 
-/// The type of a built-in variable, one vertex' or primitive's share of it.
+/// The type of a built-in variable, per vertex or primitive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Type {
     One(Form),
-    /// An array, of so many where a number is given.
+    /// An array, of this length if given.
     Array(Form, Option<u32>),
     /// A matrix of four columns of three floats.
     Matrix,
@@ -171,20 +171,20 @@ const LINE_INDICES: u32 = 5295;
 const TRIANGLE_INDICES: u32 = 5296;
 const CULL_PRIMITIVE: u32 = 5299;
 
-/// What a mesh has for each primitive, and says so by PerPrimitiveEXT.
+/// Per-primitive outputs of a mesh, which are decorated PerPrimitiveEXT.
 const OF_PRIMITIVES: [u32; 5] = [PRIMITIVE_ID, LAYER, VIEWPORT_INDEX, SHADING_RATE, CULL_PRIMITIVE];
 
-/// Indices of a mesh's primitives, with the mode that its primitives are of.
+/// Indices of a mesh's primitives, with the execution mode of the primitive type.
 const INDICES: [(u32, u32); 3] = [
     (POINT_INDICES, mode::OUTPUT_POINTS),
     (LINE_INDICES, mode::OUTPUT_LINES_EXT),
     (TRIANGLE_INDICES, mode::OUTPUT_TRIANGLES_EXT),
 ];
 
-/// Built-in variables that are no members of structs.
+/// Built-in variables that must not be struct members.
 const ALONE: std::ops::RangeInclusive<u32> = 4416..=4420;
 
-/// What a module says of its built-in variables and entry points.
+/// A module's built-in variables and execution modes.
 pub(super) struct Named {
     /// Built-in variables by id and member.
     of: HashMap<(u32, Option<u32>), u32>,
@@ -208,7 +208,7 @@ impl Named {
         }
     }
 
-    /// A mode's literal, 0 where it has none; nothing where the entry point has no such mode.
+    /// A mode's literal, 0 if it has none; `None` if the entry point does not have the mode.
     pub(super) fn mode(&self, entry: &Item<'_>, mode: u32) -> Option<u32> {
         self.modes.get(&(entry.word(2), mode)).copied()
     }
@@ -218,7 +218,7 @@ impl Named {
     }
 }
 
-/// Members that are built-in variables and may not be.
+/// Built-in variables that must not be members.
 pub(super) fn members(module: &mut Checked<'_>, named: &Named) {
     let mut found: Vec<(u32, u32)> = Vec::new();
     for ((id, member), built_in) in &named.of {
@@ -234,7 +234,7 @@ pub(super) fn members(module: &mut Checked<'_>, named: &Named) {
     for (id, built_in) in found {
         if let Some(item) = module.def(id) {
             let name = name(module, built_in);
-            module.fail("built-in", &item, format!("{name} is no member of a struct"));
+            module.fail("built-in", &item, format!("{name} is not a member of a struct"));
         }
     }
 }
@@ -261,7 +261,7 @@ pub(super) fn check(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], 
         let (ty, count) = one(module, entry.word(1), &item, class, pointee);
         if let Some(built_in) = named.of(id, None) {
             let per_vertex = matches!(shape(built_in), Some(Type::Array(..))) && module.kind(ty) != "TypeArray";
-            // An array of the built-in itself is not one of vertices.
+            // An array that belongs to the built-in itself is not an array over vertices.
             let (ty, count) = if per_vertex { (pointee, None) } else { (ty, count) };
             uses.push((built_in, ty, None, count));
         } else if let Some(of) = module.def(ty).filter(|of| of.name() == "TypeStruct") {
@@ -297,7 +297,7 @@ pub(super) fn check(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], 
 /// `PerPrimitiveEXT`.
 pub(super) const PER_PRIMITIVE: u32 = 5271;
 
-/// The share that one vertex or primitive has of a variable's type, and of how many such shares it is an array.
+/// One vertex's or primitive's share of a variable's type, and the length of the array over these.
 fn one(module: &Checked<'_>, of: u32, item: &Item<'_>, class: u32, ty: u32) -> (u32, Option<u32>) {
     let patch = module.decorated(item.result, dec::PATCH);
     let output = class == class::OUTPUT;
@@ -321,16 +321,16 @@ fn shape(built_in: u32) -> Option<Type> {
     ROWS.iter().find(|row| row.0 == built_in).map(|row| row.3)
 }
 
-/// A built-in variable as an entry point has it.
+/// An entry point's use of a built-in variable.
 struct Use {
     built_in: u32,
     class: u32,
     ty: u32,
-    /// Of how many vertices or primitives.
+    /// The number of vertices or primitives.
     count: Option<u32>,
-    /// Whether it is Patch, and whether it is PerPrimitiveEXT.
+    /// Whether it is decorated Patch, and PerPrimitiveEXT.
     patch: [bool; 2],
-    /// Whether it is no member of a struct that is no block.
+    /// Whether it is a member of a struct that is not a block, or no member.
     block: bool,
 }
 
@@ -347,12 +347,12 @@ impl Use {
         if !matches!(self.class, class::INPUT | class::OUTPUT) || set(of) & models == 0 {
             return one("the execution model has none in this storage class");
         }
-        // Mesh shaders of NV lay out what EXT's do not.
+        // NV mesh shaders use other layouts than EXT's.
         if !fits(module, *ty, self.ty) && of != model::MESH_NV {
-            return one("is of another type");
+            return one("has another type");
         }
         if !self.block {
-            return one("is a member of a struct that is no Block");
+            return one("is a member of a struct that is not a Block");
         }
         if matches!(self.built_in, TESS_LEVEL_INNER | TESS_LEVEL_OUTER) && !self.patch[0] {
             return one("must be Patch");
@@ -364,7 +364,7 @@ impl Use {
         if let Some((_, kind)) = indices
             && named.mode(entry, *kind).is_none()
         {
-            return one("the entry point's primitives are others");
+            return one("the entry point has other primitives");
         }
         let of_primitives = OF_PRIMITIVES.contains(&self.built_in);
         if of_primitives && !self.patch[1] {
@@ -372,14 +372,14 @@ impl Use {
         }
         match (self.count, named.mode(entry, mode::OUTPUT_PRIMITIVES_EXT)) {
             (Some(count), Some(wanted)) if (of_primitives || indices.is_some()) && count != wanted => {
-                Some(format!("is an array of {count}, OutputPrimitivesEXT says {wanted}"))
+                Some(format!("is an array of {count}, OutputPrimitivesEXT is {wanted}"))
             }
             _ => None,
         }
     }
 }
 
-/// Whether a type is the one wanted; the sign of integers is free.
+/// Whether a type is the expected one, ignoring the sign of integers.
 fn fits(module: &Checked<'_>, want: Type, ty: u32) -> bool {
     match want {
         Type::One(form) => module.form(ty) == form,

@@ -1,11 +1,11 @@
-//! Composites: putting together, taking apart, shuffling, copying.
+//! Composites: construction, extraction, shuffling, copying.
 
 use super::form::{Base, Why, when};
 use super::{Checked, Item};
 use std::collections::HashSet;
 
 impl Checked<'_> {
-    /// The type of a member reached by an index; a struct wants the index itself, others only that there is one.
+    /// The type of a member at an index; a struct needs the index's value, other types only its presence.
     pub(super) fn member(&self, ty: u32, index: Option<u32>, literal: bool) -> Option<u32> {
         let item = self.def(ty)?;
         let within = |count: u32| !literal || index.is_some_and(|i| i < count);
@@ -31,7 +31,7 @@ impl Checked<'_> {
     }
 }
 
-/// A matrix type taken apart.
+/// A decomposed matrix type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Matrix {
     /// The type of a column.
@@ -51,7 +51,7 @@ pub(super) fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
             let ty = walk(module, operand, item.words.get(4..)?);
             when(
                 !(5..=259).contains(&item.words.len()) || ty != Some(item.ty),
-                "the indices reach nothing of the result type",
+                "the indices lead to no member of the result type",
             )
         }
         "CompositeInsert" => {
@@ -59,7 +59,7 @@ pub(super) fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
             let ty = walk(module, composite, item.words.get(5..)?);
             when(
                 !(6..=260).contains(&item.words.len()) || ty != Some(operand) || composite != item.ty,
-                "the indices reach nothing of the object's type",
+                "the indices lead to no member of the object's type",
             )
         }
         "VectorShuffle" => shuffle(module, item),
@@ -67,21 +67,31 @@ pub(super) fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
             module.form(operand).count < 2 || module.component(operand) != item.ty,
             "not a component of a vector",
         )
-        .or_else(|| when(!module.of(item.word(4)).scalar(Base::Int), "the index is no integer")),
+        .or_else(|| {
+            when(
+                !module.of(item.word(4)).scalar(Base::Int),
+                "the index is not an integer",
+            )
+        }),
         "VectorInsertDynamic" => when(
             module.form(item.ty).count < 2
                 || operand != item.ty
                 || module.component(item.ty) != module.type_of(item.word(4)),
             "not a component of a vector",
         )
-        .or_else(|| when(!module.of(item.word(5)).scalar(Base::Int), "the index is no integer")),
+        .or_else(|| {
+            when(
+                !module.of(item.word(5)).scalar(Base::Int),
+                "the index is not an integer",
+            )
+        }),
         "CopyObject" => when(
             operand != item.ty || module.kind(item.ty) == "TypeVoid",
             "the operand has another type",
         ),
         "CopyLogical" => when(
             operand == item.ty || !logically_match(module, operand, item.ty),
-            "the types differ by more than their decorations, or not at all",
+            "the types differ by more than their decorations, or are the same",
         ),
         "Transpose" => {
             let turned = match (module.matrix(operand), module.matrix(item.ty)) {
@@ -95,7 +105,7 @@ pub(super) fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
     .or_else(|| {
         when(
             item.name() != "CopyObject" && module.limited(item.ty),
-            "numbers of 8 or 16 bits are only stored and converted without their capability",
+            "numbers of 8 or 16 bits are only stored and converted without a capability",
         )
     })
 }
@@ -107,7 +117,7 @@ fn walk(module: &Checked<'_>, mut ty: u32, indices: &[u32]) -> Option<u32> {
     Some(ty)
 }
 
-/// Parts of a composite against its type.
+/// Checks a composite's constituents against its type.
 fn construct(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let ty = module.def(item.ty)?;
     let parts = item.args();
@@ -116,7 +126,7 @@ fn construct(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let fits = match ty.name() {
         "TypeStruct" => types().eq(ty.args().iter().copied()),
         "TypeMatrix" => all(ty.word(3), ty.word(2)),
-        // How long a specialized array is nobody knows yet.
+        // The length of a specialised array is unknown.
         "TypeArray" => module.constant(ty.word(3)).is_none_or(|count| all(count, ty.word(2))),
         "TypeVector" => {
             let of = ty.word(2);
@@ -135,8 +145,8 @@ fn construct(module: &Checked<'_>, item: &Item<'_>) -> Why {
     when(!fits, "the parts are not those of the type")
 }
 
-/// Parts of a constant composite against its type: those of vectors and matrices are held to be of the same kind, as
-/// other validators do.
+/// Checks a constant composite's constituents against its type. As in other validators, those of vectors and matrices
+/// must be of one kind.
 pub(super) fn constant(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let ty = module.def(item.ty)?;
     let parts = item.args();
@@ -144,7 +154,7 @@ pub(super) fn constant(module: &Checked<'_>, item: &Item<'_>) -> Why {
         .iter()
         .find(|id| !module.is_constant(**id) && module.kind(**id) != "Undef");
     if let Some(id) = loose {
-        return Some(format!("%{id} is no constant"));
+        return Some(format!("%{id} is not a constant"));
     }
     let mut types = parts.iter().map(|id| module.type_of(*id));
     let count = |count: u32| parts.len() == count as usize;
@@ -195,7 +205,7 @@ fn shuffle(module: &Checked<'_>, item: &Item<'_>) -> Why {
     })
 }
 
-/// Whether two types are the same but for their decorations: arrays of as many of such, structs of such.
+/// Whether two types are equal except for decorations: arrays of one length, structs with such members.
 fn logically_match(module: &Checked<'_>, a: u32, b: u32) -> bool {
     let mut open = vec![(a, b)];
     let mut seen = HashSet::new();

@@ -1,4 +1,4 @@
-//! Constants: their types, their parts, what specialization may compute, the bits of narrow numbers.
+//! Constants: types, constituents, specialisation operations, and the unused bits of narrow numbers.
 
 use super::form::{Base, Why, when};
 use super::{Checked, Item, composites};
@@ -11,11 +11,11 @@ pub(super) fn constants(module: &Checked<'_>, item: &Item<'_>) -> Why {
         "ConstantTrue" | "ConstantFalse" | "SpecConstantTrue" | "SpecConstantFalse" => {
             when(!form.scalar(Base::Bool), "the type is not bool")
         }
-        "Constant" | "SpecConstant" => when(form.count != 1 || form.base == Base::Bool, "the type is no number")
+        "Constant" | "SpecConstant" => when(form.count != 1 || form.base == Base::Bool, "the type is not a number")
             .or_else(|| narrow(module, item.ty, item.word(3))),
         "ConstantComposite" | "SpecConstantComposite" => composites::constant(module, item),
         "ConstantNull" => when(!nullable(module, item.ty), "the type has no null"),
-        "ConstantSampler" => when(module.kind(item.ty) != "TypeSampler", "the type is no sampler"),
+        "ConstantSampler" => when(module.kind(item.ty) != "TypeSampler", "the type is not a sampler"),
         "SpecConstantOp" => operation(module, item),
         _ => None,
     }
@@ -28,7 +28,7 @@ pub(super) fn constants(module: &Checked<'_>, item: &Item<'_>) -> Why {
     })
 }
 
-/// Whether a type has a value of all zeros.
+/// Whether a type has a null value.
 fn nullable(module: &Checked<'_>, ty: u32) -> bool {
     let mut open = vec![ty];
     let mut seen = std::collections::HashSet::new();
@@ -47,7 +47,7 @@ fn nullable(module: &Checked<'_>, ty: u32) -> bool {
     true
 }
 
-/// Operations that only kernels specialize.
+/// Operations allowed in specialisation constants of kernels only.
 const KERNEL: [&str; 20] = [
     "OpConvertFToS",
     "OpConvertSToF",
@@ -83,7 +83,7 @@ fn operation(module: &Checked<'_>, item: &Item<'_>) -> Why {
     when(wrong, "the operation needs a capability where it is specialized")
 }
 
-/// A literal of less than a word: what is above its bits is zero, or its sign's copy for a signed integer.
+/// A literal narrower than a word: the high bits are zero, or the sign extension of a signed integer.
 pub(super) fn narrow(module: &Checked<'_>, ty: u32, word: u32) -> Why {
     let spare = 32u32
         .checked_sub(module.form(ty).width)
@@ -97,6 +97,6 @@ pub(super) fn narrow(module: &Checked<'_>, ty: u32, word: u32) -> Why {
     };
     when(
         word != wanted,
-        "the bits above a number of less than a word are not its sign's",
+        "the high bits of a narrow number are not its sign extension",
     )
 }

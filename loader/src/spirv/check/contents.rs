@@ -1,4 +1,4 @@
-//! What a type holds, somewhere in it: small numbers, arrays without an end, what is opaque.
+//! Properties of the types contained in a type: small numbers, runtime arrays, opaque types.
 
 use super::{Checked, Item};
 use crate::spirv::ids::Ids;
@@ -12,20 +12,20 @@ pub(super) const INT_16: u8 = 2;
 pub(super) const FLOAT_16: u8 = 4;
 /// A 32-bit integer.
 pub(super) const INT_32: u8 = 8;
-/// An array of no known length; not behind pointers.
+/// An array of unknown length; not through pointers.
 pub(super) const RUNTIME_ARRAY: u8 = 16;
-/// Something that only handles lead to; not behind pointers.
+/// An opaque type, accessed by handle; not through pointers.
 pub(super) const OPAQUE: u8 = 32;
-/// A bool; not behind pointers.
+/// A bool; not through pointers.
 pub(super) const BOOL: u8 = 64;
 
-/// A pointer to a physical storage buffer; not behind pointers.
+/// A pointer to a physical storage buffer; not through pointers.
 pub(super) const ADDRESS: u8 = 128;
 
-/// What is not told of the type a pointer leads to.
+/// Properties that a pointer does not inherit from its pointee.
 const NOT_THROUGH_POINTERS: u8 = RUNTIME_ARRAY | OPAQUE | BOOL | ADDRESS;
 
-/// What each type holds, in one pass over the declarations.
+/// The contents of each type, in one pass over the declarations.
 pub(super) fn of_types(module: &Checked<'_>) -> Ids<u8> {
     let mut held = Ids::new(module.words.len(), module.words[3], 0);
     let mut forward = std::collections::HashSet::new();
@@ -78,7 +78,7 @@ fn of_type(item: &Item<'_>, held: &Ids<u8>, through: bool) -> u8 {
     }
 }
 
-/// Bytes of the largest scalar in each type; pointers are addresses of 8 bytes.
+/// Bytes of the largest scalar in each type; pointers are 8-byte addresses.
 pub(super) fn widest(module: &Checked<'_>) -> Ids<u8> {
     let mut widest = Ids::new(module.words.len(), module.words[3], 0);
     let first = module.first_function.min(module.items.len());
@@ -88,7 +88,7 @@ pub(super) fn widest(module: &Checked<'_>) -> Ids<u8> {
             "TypePointer" => 8,
             "TypeVector" | "TypeMatrix" | "TypeArray" | "TypeRuntimeArray" => widest.get(item.word(2)),
             "TypeStruct" => item.args().iter().map(|id| widest.get(*id)).max().unwrap_or(0),
-            // Told of before it is declared.
+            // Declared later.
             "TypeForwardPointer" => {
                 widest.set(item.word(1), 8);
                 continue;
@@ -101,13 +101,13 @@ pub(super) fn widest(module: &Checked<'_>) -> Ids<u8> {
 }
 
 impl Checked<'_> {
-    /// Whether a type holds one of these.
+    /// Whether a type contains any of these.
     pub(super) fn holds(&self, ty: u32, any: u8) -> bool {
         self.held.get(ty) & any != 0
     }
 
-    /// Whether a shader's type holds numbers that may only be stored and converted, for want of the capability that
-    /// brings arithmetic on them.
+    /// Whether a shader's type contains numbers that may only be stored and converted, because the capability for
+    /// arithmetic on them is missing.
     pub(super) fn limited(&self, ty: u32) -> bool {
         const ROWS: [(u8, u32); 3] = [
             (INT_8, capability::INT_8),

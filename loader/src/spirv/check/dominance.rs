@@ -4,8 +4,8 @@ use super::graph::Edges;
 
 const NONE: usize = usize::MAX;
 
-/// Immediate dominators of a graph entered at node 0, given each node's successors; the entry's is itself, and
-/// `usize::MAX` stands for nodes that are not reached.
+/// Immediate dominators of a graph entered at node 0, given each node's successors. The entry dominates itself;
+/// unreachable nodes have `usize::MAX`.
 pub(super) fn immediate_dominators<'a>(count: usize, next: impl Fn(usize) -> &'a [usize]) -> Vec<usize> {
     let mut idom = vec![NONE; count];
     if count == 0 {
@@ -14,7 +14,7 @@ pub(super) fn immediate_dominators<'a>(count: usize, next: impl Fn(usize) -> &'a
     let Numbering { nodes, number, parent } = depth_first(count, &next);
     let edges = |from: usize| next(nodes[from]).iter().map(|to| number[*to]).map(move |to| (to, from));
     let before = Edges::new(nodes.len(), (0..nodes.len()).flat_map(edges));
-    // From here on nodes are their depth-first numbers.
+    // From here on nodes are depth-first numbers.
     let mut forest = Forest {
         ancestor: vec![NONE; nodes.len()],
         label: (0..nodes.len()).collect(),
@@ -22,7 +22,7 @@ pub(super) fn immediate_dominators<'a>(count: usize, next: impl Fn(usize) -> &'a
         path: Vec::new(),
     };
     let mut dominator = vec![0; nodes.len()];
-    // Nodes waiting for their semidominator's subtree, as lists: `first` of a list, `then` the next in it.
+    // Nodes by semidominator, as linked lists: `first` of a list, `then` the next in it.
     let (mut first, mut then) = (vec![NONE; nodes.len()], vec![NONE; nodes.len()]);
     for node in (1..nodes.len()).rev() {
         for &from in before.of(node) {
@@ -55,11 +55,11 @@ pub(super) fn immediate_dominators<'a>(count: usize, next: impl Fn(usize) -> &'a
 }
 
 struct Numbering {
-    /// Nodes in the order they are reached.
+    /// Nodes in depth-first order.
     nodes: Vec<usize>,
-    /// The number of each node.
+    /// The depth-first number of each node.
     number: Vec<usize>,
-    /// By number: the number of the node it was reached from.
+    /// By number: the number of the depth-first parent.
     parent: Vec<usize>,
 }
 
@@ -89,7 +89,7 @@ struct Forest {
 }
 
 impl Forest {
-    /// Of the nodes above this one in the forest, the one with the least semidominator.
+    /// The ancestor in the forest with the lowest semidominator.
     fn lowest(&mut self, node: usize) -> usize {
         let mut at = node;
         while self.ancestor[at] != NONE && self.ancestor[self.ancestor[at]] != NONE {
@@ -107,7 +107,7 @@ impl Forest {
     }
 }
 
-/// Depth-first numbers of the dominator tree: `a` dominates `b` when b's lie within a's.
+/// Depth-first intervals of the dominator tree: `a` dominates `b` if b's interval is within a's.
 pub(super) struct Tree(Vec<(u32, u32)>);
 
 impl Tree {
@@ -142,7 +142,7 @@ impl Tree {
 mod tests {
     use super::*;
 
-    /// By definition: a dominates b when b is not reached without a.
+    /// By definition: a dominates b if b is unreachable without a.
     fn slow(next: &[Vec<usize>]) -> Vec<usize> {
         let reached = |without: usize| {
             let (mut seen, mut stack) = (vec![false; next.len()], vec![0]);
@@ -161,14 +161,14 @@ mod tests {
             .map(|b| match b {
                 0 => 0,
                 _ if !all[b] => NONE,
-                // The immediate one is dominated by all others.
+                // The immediate dominator is dominated by all others.
                 _ => over(b).find(|a| over(b).all(|c| dominates(c, *a))).expect("the entry"),
             })
             .collect()
     }
 
     #[test]
-    fn random_graphs_have_the_dominators_of_the_definition() {
+    fn random_graphs_match_the_definition() {
         let mut random = fastrand::Rng::with_seed(1);
         for round in 0..2000 {
             let count = 1 + round % 12;

@@ -1,4 +1,4 @@
-//! Entry points with all they reach: interfaces, execution modes, and what only some execution models may do.
+//! Entry points and the code they reach: interfaces, execution modes, and model-specific features.
 
 use super::{Checked, Item, built_ins, limits, locations, meshes, modes, variables};
 use crate::spirv::grammar::Shape;
@@ -9,23 +9,23 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// `OpSetMeshOutputsEXT`.
 const SET_MESH_OUTPUTS: u32 = 5295;
 
-/// What each function uses, by the function's id.
+/// What each function uses, by function id.
 struct Uses {
     calls: HashMap<u32, Vec<u32>>,
     globals: HashMap<u32, HashSet<u32>>,
-    /// The first instruction of each opcode, as its place.
+    /// The position of the first instruction of each opcode.
     opcodes: HashMap<u32, HashMap<u32, usize>>,
-    /// Instructions that say how much a mesh has.
+    /// `OpSetMeshOutputsEXT` instructions.
     outputs: HashMap<u32, Vec<usize>>,
 }
 
-/// What a function and all it calls use.
+/// What a function and its callees use.
 struct Reach {
-    /// Global variables with their storage classes.
+    /// Global variables and their storage classes.
     globals: Vec<(u32, u32)>,
-    /// The first instruction of each opcode, as its place.
+    /// The position of the first instruction of each opcode.
     opcodes: HashMap<u32, usize>,
-    /// Instructions that say how much a mesh has.
+    /// `OpSetMeshOutputsEXT` instructions.
     outputs: Vec<usize>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
     if module.vulkan.is_some() {
         built_ins::members(module, &named);
     }
-    // Many entry points may be of one function.
+    // Several entry points may share a function.
     let mut reach: HashMap<u32, Reach> = HashMap::new();
     for entry in entries {
         let reach = &*reach.entry(entry.word(2)).or_insert_with_key(|f| uses.reach(*f, index));
@@ -64,7 +64,7 @@ fn of_opcode<'a>(module: &Checked<'a>, opcode: u16) -> Vec<Item<'a>> {
     all.filter(|item| item.row.opcode as u16 == opcode).copied().collect()
 }
 
-/// Ids of an entry point's interface.
+/// The ids of an entry point's interface.
 fn listed<'a>(entry: &Item<'a>) -> &'a [u32] {
     let name = entry
         .words
@@ -74,7 +74,7 @@ fn listed<'a>(entry: &Item<'a>) -> &'a [u32] {
     entry.words.get(3 + name..).unwrap_or(&[])
 }
 
-/// Whether a word of an instruction is an id, and no literal of the same number.
+/// Whether a word of an instruction is an id, rather than a literal of the same value.
 fn is_operand(module: &Checked<'_>, item: &Item<'_>, id: u32) -> bool {
     let of = item.row.opcode as u16;
     if matches!(
@@ -86,7 +86,7 @@ fn is_operand(module: &Checked<'_>, item: &Item<'_>, id: u32) -> bool {
     id_operands(module, item).any(|operand| operand == id)
 }
 
-/// The operands of an instruction that are ids; literals of the same numbers are none.
+/// The id operands of an instruction, without literals.
 fn id_operands<'a>(module: &Checked<'a>, item: &Item<'a>) -> impl Iterator<Item = u32> + use<'a> {
     let instruction = Instruction {
         opcode: item.row.opcode as u16,
@@ -102,7 +102,7 @@ fn id_operands<'a>(module: &Checked<'a>, item: &Item<'a>) -> impl Iterator<Item 
     ids.into_iter()
 }
 
-/// An entry point is called by nobody.
+/// No function calls an entry point.
 fn callers(module: &mut Checked<'_>, entries: &[Item<'_>], uses: &Uses) {
     let called: HashSet<u32> = uses.calls.values().flatten().copied().collect();
     for entry in entries.iter().filter(|entry| called.contains(&entry.word(2))) {
@@ -119,7 +119,7 @@ impl Uses {
             outputs: HashMap::new(),
         };
         let globals: HashSet<u32> = index.variables().filter_map(|node| node.operand(1)).collect();
-        // Constants and variables that name another global variable pass its use on.
+        // Constants and variables that refer to another global variable count as uses of it.
         let mut through: HashMap<u32, Vec<u32>> = HashMap::new();
         let first = module.first_function.min(module.items.len());
         for item in &module.items[..first] {
@@ -131,7 +131,7 @@ impl Uses {
                     named.extend(globals.get(&id));
                     named.extend(through.get(&id).into_iter().flatten());
                 }
-                // Or a tower of composites would double it with every storey.
+                // Without this, nested composites would double the list at each level.
                 named.sort_unstable();
                 named.dedup();
                 if !named.is_empty() {
@@ -163,7 +163,7 @@ impl Uses {
         uses
     }
 
-    /// What a function and all it calls use.
+    /// What a function and its callees use.
     fn reach(&self, function: u32, index: &ModuleIndex) -> Reach {
         let (mut reached, mut open) = (HashSet::new(), vec![function]);
         let mut globals: HashSet<u32> = HashSet::new();
@@ -188,7 +188,7 @@ impl Uses {
     }
 }
 
-/// Every input and output that is used is listed; from 1.4 on every global variable.
+/// Every used input and output is listed; from version 1.4 on every global variable.
 fn interface(module: &mut Checked<'_>, entry: &Item<'_>, reach: &Reach) {
     let all = module.words[1] >= 0x10400;
     let listed: HashSet<u32> = listed(entry).iter().copied().collect();
@@ -200,7 +200,7 @@ fn interface(module: &mut Checked<'_>, entry: &Item<'_>, reach: &Reach) {
     }
 }
 
-/// Vulkan: only stages that run in workgroups share memory.
+/// Vulkan: only stages with workgroups have shared memory.
 fn shared(module: &mut Checked<'_>, entry: &Item<'_>, reach: &Reach) {
     const WORKGROUPS: [u32; 5] = [
         model::GL_COMPUTE,
@@ -217,7 +217,7 @@ fn shared(module: &mut Checked<'_>, entry: &Item<'_>, reach: &Reach) {
     }
 }
 
-/// Variables that are structs with built-in members. Each type is looked at once, however many variables are of it.
+/// Variables that are structs with built-in members. Each type is visited once.
 fn built_in_structs(index: &ModuleIndex) -> HashMap<u32, Located> {
     let has_built_in = |ty: u32| {
         let members = index.members(ty).map_or(0, |members| members.len() as u32);
@@ -235,7 +235,7 @@ fn built_in_structs(index: &ModuleIndex) -> HashMap<u32, Located> {
         .collect()
 }
 
-/// Structs of built-in variables are blocks, one for inputs and one for outputs.
+/// Structs of built-in variables are blocks, at most one for inputs and one for outputs.
 fn built_in_blocks(module: &mut Checked<'_>, index: &ModuleIndex, entry: &Item<'_>, all: &HashMap<u32, Located>) {
     let listed: BTreeSet<u32> = listed(entry).iter().copied().collect();
     let mut classes = HashSet::new();
@@ -244,7 +244,7 @@ fn built_in_blocks(module: &mut Checked<'_>, index: &ModuleIndex, entry: &Item<'
             module.fail(
                 "interface",
                 entry,
-                format!("%{} has built-in members and is no block", variable.pointee),
+                format!("%{} has built-in members and is not a block", variable.pointee),
             );
         }
         if !classes.insert(variable.class) {

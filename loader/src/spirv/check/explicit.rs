@@ -1,11 +1,11 @@
-//! Vulkan: types with an explicit layout lie only where others read them, and what is in physical storage buffers has
+//! Vulkan: types with an explicit layout occur only in shared storage classes, and physical storage buffers require
 //! one.
 
 use super::Checked;
 use crate::spirv::{capability, class, decoration as dec, op};
 use std::collections::HashSet;
 
-/// Decorations that lay out a type or its members.
+/// Decorations of a type's or member's layout.
 const LAYOUT: [u32; 5] = [
     dec::BLOCK,
     dec::BUFFER_BLOCK,
@@ -14,7 +14,7 @@ const LAYOUT: [u32; 5] = [
     dec::MATRIX_STRIDE,
 ];
 
-/// Whether types in a storage class may be laid out.
+/// Whether a storage class allows an explicit layout.
 fn allows(module: &Checked<'_>, of: u32) -> bool {
     match of {
         class::UNIFORM_CONSTANT => false,
@@ -24,7 +24,7 @@ fn allows(module: &Checked<'_>, of: u32) -> bool {
     }
 }
 
-/// Checks the variables by their types, each type once.
+/// Checks the variables' types, each once.
 pub(super) fn check(module: &mut Checked<'_>) {
     let mut laid: HashSet<u32> = HashSet::new();
     for at in 0..module.first_function.min(module.items.len()) {
@@ -48,7 +48,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
             continue;
         };
         if laid.contains(&pointee) && !allows(module, class) {
-            let why = "its type has an explicit layout, which this storage class has not";
+            let why = "its type has an explicit layout, which this storage class does not allow";
             module.fail("vulkan-explicit-layout", &item, why);
         }
     }

@@ -3,7 +3,7 @@
 use super::form::{Base, Form, Why, when};
 use super::{Checked, Item};
 
-/// GLSL.std.450: operands of float and integer instructions are of the result's type.
+/// GLSL.std.450: operands of float and integer instructions have the result's type.
 pub(super) fn extended(module: &Checked<'_>, item: &Item<'_>) -> Why {
     if item.name() != "ExtInst" || module.sets.get(&item.word(3)).is_none_or(|set| set != "GLSL.std.450") {
         return None;

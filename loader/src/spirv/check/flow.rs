@@ -22,7 +22,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
     }
 }
 
-/// Ids of the labels a block may go to.
+/// Labels of a block's possible successors.
 fn targets(item: &Item<'_>, words: &[u32], module: &Checked<'_>) -> Vec<u32> {
     match item.name() {
         "Branch" => vec![words[1]],
@@ -66,7 +66,7 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
                 None => module.fail(
                     "branch-target",
                     &last,
-                    format!("%{target} is no block of this function"),
+                    format!("%{target} is not a block of this function"),
                 ),
             }
         }
@@ -78,7 +78,7 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
         };
         for id in ids {
             if !index.contains_key(id) {
-                module.fail("merge-target", &merge, format!("%{id} is no block of this function"));
+                module.fail("merge-target", &merge, format!("%{id} is not a block of this function"));
             }
         }
         if let Some(id) = ids.first()
@@ -117,18 +117,18 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
     uses(module, &blocks, &dominators, &index, start, end);
 }
 
-/// A block stands behind the one that dominates it.
+/// A block follows the block that dominates it.
 fn order(module: &mut Checked<'_>, blocks: &[Block], idom: &[usize]) {
     for (n, parent) in idom.iter().enumerate().filter(|(_, p)| **p != usize::MAX) {
         if *parent > n {
             let item = module.items[blocks[n].label];
-            module.fail("block-order", &item, "stands before the block that dominates it");
+            module.fail("block-order", &item, "precedes the block that dominates it");
         }
     }
 }
 
-/// Why an instruction may not use a value: what combines an image with a sampler is used at once and by what samples,
-/// small numbers are only stored and converted. `here` where both are in one block.
+/// Why an instruction may not use a value: an OpSampledImage result is used only in its block and only for sampling,
+/// small numbers are only stored and converted. `here` if both are in one block.
 fn unfit(module: &Checked<'_>, item: &Item<'_>, id: u32, here: bool) -> Option<&'static str> {
     let name = item.name();
     let ty = module.type_of(id);
@@ -140,17 +140,17 @@ fn unfit(module: &Checked<'_>, item: &Item<'_>, id: u32, here: bool) -> Option<&
             || name.contains("Gather")
             || matches!(name, "SampledImage" | "Image" | "ImageQueryLod" | "CopyObject");
         return match (here, takes) {
-            (false, _) => Some("is used in another block than that of its OpSampledImage"),
+            (false, _) => Some("is used outside the block of its OpSampledImage"),
             (_, false) => Some("is a sampled image, which this instruction does not take"),
             _ => None,
         };
     }
     let passes = matches!(name, "CopyObject" | "Store" | "FConvert" | "UConvert" | "SConvert");
     (!passes && module.limited(ty) && module.kind(ty) != "TypePointer")
-        .then_some("is of 8 or 16 bits, which are only stored and converted without their capability")
+        .then_some("is of 8 or 16 bits, which are only stored and converted without a capability")
 }
 
-/// Definitions dominate uses; phis name their predecessors.
+/// Definitions dominate uses; phis list their predecessors.
 fn uses(
     module: &mut Checked<'_>,
     blocks: &[Block],
@@ -174,7 +174,7 @@ fn uses(
                 .filter_map(|pair| index.get(&pair[1]).copied())
                 .collect();
             named.sort_unstable();
-            // Sorted already; a branch may name a block twice.
+            // Already sorted; a branch may name a block twice.
             let expected = before.of(block).chunk_by(|a, b| a == b).map(|same| same[0]);
             if !named.iter().copied().eq(expected) {
                 module.fail("phi", &item, "does not name each predecessor once");

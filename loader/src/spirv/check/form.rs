@@ -1,9 +1,9 @@
-//! Scalars and vectors taken apart, and how a rule says what is wrong.
+//! Decomposed scalar and vector types, and the result type of rules.
 
 use super::Checked;
 use crate::spirv::op;
 
-/// A type taken apart as far as the rules ask.
+/// The base of a type, as far as the rules distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
     Bool,
@@ -35,7 +35,7 @@ impl Form {
         count: 1,
     };
 
-    /// As many components of the same kind.
+    /// A vector of this many components of the same kind.
     pub(super) const fn times(self, count: u32) -> Self {
         Self { count, ..self }
     }
@@ -48,7 +48,7 @@ impl Form {
         self.base == Base::Float
     }
 
-    /// One component of this base.
+    /// Whether it is a scalar of this base.
     pub(super) fn scalar(self, base: Base) -> bool {
         self.base == base && self.count == 1
     }
@@ -79,12 +79,12 @@ impl Checked<'_> {
                 width: item.word(2),
                 count: 1,
             },
-            // Components of a vector are scalars: no deeper than this.
+            // Components of a vector are scalars, so there is no deeper recursion.
             "TypeVector" if matches!(self.kind(item.word(2)), "TypeBool" | "TypeInt" | "TypeFloat") => Form {
                 count: item.word(3),
                 ..self.form(item.word(2))
             },
-            // How many there are in one invocation nobody knows.
+            // The number per invocation is unknown.
             "TypeCooperativeMatrixNV" | "TypeCooperativeMatrixKHR"
                 if matches!(self.kind(item.word(2)), "TypeInt" | "TypeFloat") =>
             {
@@ -101,7 +101,7 @@ impl Checked<'_> {
         self.form(self.type_of(id))
     }
 
-    /// The type of a scalar, of a vector's components or of a matrix's; 0 for others.
+    /// The component type of a scalar, vector or matrix; 0 for others.
     pub(super) fn component(&self, ty: u32) -> u32 {
         match self.def(ty) {
             Some(item) => match item.name() {
@@ -114,19 +114,19 @@ impl Checked<'_> {
         }
     }
 
-    /// Whether the components are integers without a sign.
+    /// Whether the components are unsigned integers.
     pub(super) fn unsigned(&self, ty: u32) -> bool {
         let integer = self.def(self.component(ty)).filter(|item| item.name() == "TypeInt");
         integer.is_some_and(|item| item.word(3) == 0)
     }
 
-    /// Whether a type holds the address of something: 64 bits, or two times 32, without a sign.
+    /// Whether a type holds an address: 64 bits, or two unsigned 32-bit integers.
     pub(super) fn handle(&self, ty: u32) -> bool {
         let form = self.form(ty);
         self.unsigned(ty) && (form.width, form.count) == (64, 1) || self.unsigned(ty) && form == Form::WORD.times(2)
     }
 
-    /// Whether an id is a constant, specialization included.
+    /// Whether an id is a constant, specialisation constants included.
     pub(super) fn is_constant(&self, id: u32) -> bool {
         self.def(id).is_some_and(|item| {
             let of = item.row.opcode as u16;
@@ -134,7 +134,7 @@ impl Checked<'_> {
         })
     }
 
-    /// The value of a 32-bit integer constant that no specialization changes.
+    /// The value of a 32-bit integer constant that is not specialisable.
     pub(super) fn known_word(&self, id: u32) -> Option<u32> {
         if self.of(id) != Form::WORD {
             return None;
@@ -153,10 +153,10 @@ impl Checked<'_> {
     }
 }
 
-/// What is wrong, where something is.
+/// What is wrong, if anything.
 pub(super) type Why = Option<String>;
 
-/// `why`, where something is wrong.
+/// `Some(why)` if `wrong`.
 pub(super) fn when(wrong: bool, why: &str) -> Why {
     wrong.then(|| why.to_owned())
 }

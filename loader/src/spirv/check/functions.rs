@@ -1,19 +1,19 @@
-//! Functions, their parameters and calls, and what ends their blocks.
+//! Functions, parameters, calls and terminators.
 
 use super::form::{Base, Form, Why, when};
 use super::{Checked, Item, constants, memory};
 use crate::spirv::{capability, class, decoration as dec};
 
-/// Where an instruction stands.
+/// The context of an instruction.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// The item of the function around it, or the last before it.
+    /// Item index of the enclosing function, or the last one before.
     pub(super) function: usize,
-    /// Parameters of the function up to it, itself included.
+    /// Number of the function's parameters up to this instruction, inclusive.
     pub(super) parameters: usize,
 }
 
-/// Checks an instruction that makes up functions.
+/// Checks an instruction of a function's structure.
 pub(super) fn functions(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why {
     let owner = module.items[place.function];
     match item.name() {
@@ -35,8 +35,11 @@ pub(super) fn functions(module: &Checked<'_>, item: &Item<'_>, place: Place) -> 
             let pointer = !module.physical && module.kind(owner.ty) == "TypePointer";
             when(pointer && !module.variable_pointers(), "a function returns a pointer")
         }),
-        "BranchConditional" => when(!module.of(item.word(1)).scalar(Base::Bool), "the condition is no bool")
-            .or_else(|| when(!matches!(item.words.len(), 4 | 6), "two weights or none")),
+        "BranchConditional" => when(
+            !module.of(item.word(1)).scalar(Base::Bool),
+            "the condition is not a bool",
+        )
+        .or_else(|| when(!matches!(item.words.len(), 4 | 6), "two weights or none")),
         "Switch" => switch(module, item),
         "LoopMerge" => loop_control(item),
         "Phi" => phi(module, item),
@@ -45,7 +48,7 @@ pub(super) fn functions(module: &Checked<'_>, item: &Item<'_>, place: Place) -> 
             let stream = item.word(1);
             when(
                 !module.of(stream).scalar(Base::Int) || !module.is_constant(stream),
-                "the stream is no constant integer",
+                "the stream is not a constant integer",
             )
         }
         "GroupDecorate" | "GroupMemberDecorate" => {
@@ -55,8 +58,8 @@ pub(super) fn functions(module: &Checked<'_>, item: &Item<'_>, place: Place) -> 
             let of = module.kind(item.word(3)).strip_prefix("TypeCooperativeMatrix");
             let same = item.name().strip_prefix("CooperativeMatrixLength");
             let word = module.form(item.ty) == Form::WORD && module.unsigned(item.ty);
-            when(!word, "the result is no 32-bit integer without a sign")
-                .or_else(|| when(of.is_none() || of != same, "asks no cooperative matrix type"))
+            when(!word, "the result is not a 32-bit unsigned integer")
+                .or_else(|| when(of.is_none() || of != same, "is not about a cooperative matrix type"))
         }
         "SamplerImageAddressingModeNV" => when(!matches!(item.word(1), 32 | 64), "addresses have 32 or 64 bits"),
         "LifetimeStart" | "LifetimeStop" => {
@@ -76,13 +79,13 @@ pub(super) fn functions(module: &Checked<'_>, item: &Item<'_>, place: Place) -> 
         name if name.len() < 16 && name.contains("Dot") && module.shader => dot(module, item),
         "Undef" => when(
             module.limited(item.ty) && module.kind(item.ty) != "TypePointer",
-            "numbers of 8 or 16 bits are only stored and converted without their capability",
+            "numbers of 8 or 16 bits are only stored and converted without a capability",
         ),
         _ => None,
     }
 }
 
-/// Dot products of integers need a capability for what their vectors are.
+/// Integer dot products need a capability for their vector type.
 fn dot(module: &Checked<'_>, item: &Item<'_>) -> Why {
     const ALL: u32 = 6016; // DotProductInputAll
     const BYTES: u32 = 6017; // DotProductInput4x8Bit
@@ -142,7 +145,7 @@ fn call(module: &Checked<'_>, item: &Item<'_>) -> Why {
     .or_else(|| given.iter().find_map(|id| pointer_argument(module, *id)))
 }
 
-/// Without physical addressing pointers are passed of what lies as a whole, or by variable pointers.
+/// Without physical addressing, pointer arguments are whole memory objects or variable pointers.
 fn pointer_argument(module: &Checked<'_>, id: u32) -> Why {
     let (class, _) = module.pointer(module.type_of(id)).filter(|_| !module.physical)?;
     let variable = match class {
@@ -160,7 +163,7 @@ fn pointer_argument(module: &Checked<'_>, id: u32) -> Why {
         .or_else(|| when(!whole && !variable, &format!("%{id} points into a variable")))
 }
 
-/// Hints to a loop that exclude each other.
+/// Loop hints that exclude each other.
 fn loop_control(item: &Item<'_>) -> Why {
     const UNROLL: u32 = 0x1;
     const DONT_UNROLL: u32 = 0x2;
@@ -169,11 +172,11 @@ fn loop_control(item: &Item<'_>) -> Why {
     const PARTIAL_COUNT: u32 = 0x100;
     let control = item.word(3);
     let unrolled = control & (UNROLL | PEEL_COUNT | PARTIAL_COUNT) != 0;
-    // One operand each for DependencyLength (8), MinIterations and MaxIterations in front of it.
+    // DependencyLength (8), MinIterations and MaxIterations precede it with one operand each.
     let before = (control & 0x38).count_ones() as usize;
     when(
         control & DONT_UNROLL != 0 && unrolled,
-        "DontUnroll excludes what unrolls the loop",
+        "DontUnroll excludes the unrolling hints",
     )
     .or_else(|| {
         when(
@@ -187,7 +190,7 @@ fn switch(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let ty = module.type_of(item.word(1));
     let form = module.form(ty);
     if !form.scalar(Base::Int) {
-        return Some("the selector is no integer".to_owned());
+        return Some("the selector is not an integer".to_owned());
     }
     let step = form.width.div_ceil(32).max(1) as usize;
     let cases = item.words.get(3..)?.chunks_exact(step + 1);
@@ -209,12 +212,12 @@ fn phi(module: &Checked<'_>, item: &Item<'_>) -> Why {
         .find(|pair| module.type_of(pair[0]) != item.ty);
     when(
         pointer && !module.variable_pointers(),
-        "pointers are chosen with variable pointers",
+        "selecting pointers needs variable pointers",
     )
     .or_else(|| {
         when(
             opaque && module.shader && !bindless,
-            "images and samplers are not chosen",
+            "images and samplers cannot be selected",
         )
     })
     .or_else(|| bad.map(|pair| format!("%{} has another type", pair[0])))

@@ -1,15 +1,15 @@
-//! A function's blocks as a graph, its edges in two lists: no node has an allocation of its own.
+//! A function's blocks as a graph, with edges in two vectors instead of an allocation per node.
 
-/// A block: places of its label and terminator among the items, and the blocks it goes to.
+/// A block: positions of its label and terminator among the items, and its successors.
 pub(super) struct Block {
     pub(super) label: usize,
     pub(super) end: usize,
     pub(super) next: Vec<usize>,
 }
 
-/// What each node leads to, in the order the edges were given.
+/// The successors of each node, in the order of the edges.
 pub(super) struct Edges {
-    /// Where a node's targets begin, and one more.
+    /// Start of each node's targets, plus one final end.
     starts: Vec<usize>,
     targets: Vec<usize>,
 }
@@ -23,7 +23,7 @@ impl Edges {
             starts[node + 1] += starts[node];
         }
         let mut targets = vec![0; starts[count]];
-        // Each node's start moves on to its end, which is where the next one's started.
+        // Each node's start advances to its end, which was the next one's start.
         for (from, to) in edges {
             targets[starts[from]] = to;
             starts[from] += 1;
@@ -33,12 +33,12 @@ impl Edges {
         Self { starts, targets }
     }
 
-    /// What a node leads to.
+    /// The successors of a node.
     pub(super) fn of(&self, node: usize) -> &[usize] {
         &self.targets[self.starts[node]..self.starts[node + 1]]
     }
 
-    /// Every target, with repetitions.
+    /// All targets, with repetitions.
     pub(super) fn targets(&self) -> impl Iterator<Item = usize> {
         self.targets.iter().copied()
     }

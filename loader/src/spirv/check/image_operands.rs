@@ -20,7 +20,7 @@ const OFFSETS: u32 = 0x10000;
 const SIGN_EXTEND: u32 = 0x1000;
 const ZERO_EXTEND: u32 = 0x2000;
 
-/// Vulkan: the texels of an integer format have the sign that the access gives them.
+/// Vulkan: the sign of an access matches that of an integer image format.
 fn sign(module: &Checked<'_>, item: &Item<'_>, image: &Image, mask: u32) -> Why {
     module.vulkan?;
     if !module.form(image.sampled_type).int() {
@@ -44,10 +44,10 @@ fn sign(module: &Checked<'_>, item: &Item<'_>, image: &Image, mask: u32) -> Why 
         of_format.is_some_and(|of| of != unsigned),
         "the image's format and the texel differ in sign",
     )
-    .or_else(|| when(zero && signed, "ZeroExtend gives an integer without a sign"))
+    .or_else(|| when(zero && signed, "ZeroExtend gives an unsigned integer"))
 }
 
-/// An instruction with its mask, and the ids that are left of those behind it.
+/// The mask's operands, and the ids that remain.
 struct Operands<'m, 'a> {
     module: &'m Checked<'a>,
     name: &'a str,
@@ -56,11 +56,11 @@ struct Operands<'m, 'a> {
     ids: std::slice::Iter<'a, u32>,
     explicit: bool,
     implicit: bool,
-    /// Gathering with a bias or level, which an extension brings.
+    /// Gathers with bias or level, from an extension.
     gathers: bool,
 }
 
-/// Checks the mask at a word of the instruction, and the ids that it announces.
+/// Checks the mask at a word of the instruction, and its operand ids.
 pub(super) fn check<'a>(module: &Checked<'a>, item: &Item<'a>, image: &Image, at: usize) -> Why {
     let mask = item.words.get(at).copied().unwrap_or(0);
     if image.multisampled == 1 && mask & SAMPLE == 0 {
@@ -111,7 +111,7 @@ impl Operands<'_, '_> {
         if self.has(BIAS) {
             let float = self.next();
             let wrong = when(!self.implicit && !self.gathers, "Bias belongs to implicit levels")
-                .or_else(|| when(!self.module.of(float).scalar(Base::Float), "Bias is no float"))
+                .or_else(|| when(!self.module.of(float).scalar(Base::Float), "Bias is not a float"))
                 .or_else(|| when(!has_levels, "Bias belongs to images with levels"));
             if wrong.is_some() {
                 return wrong;
@@ -144,10 +144,13 @@ impl Operands<'_, '_> {
         }
         let both = [self.next(), self.next()].map(|id| self.module.of(id));
         when(!self.explicit, "Grad belongs to explicit levels")
-            .or_else(|| when(!both.iter().all(|form| form.float()), "Grad is no float"))
+            .or_else(|| when(!both.iter().all(|form| form.float()), "Grad is not a float"))
             .or_else(|| {
                 let fits = both.iter().all(|form| form.count == self.image.plane());
-                when(!fits, "Grad has another number of components than the image's plane")
+                when(
+                    !fits,
+                    "the number of components of Grad differs from the image's dimensions",
+                )
             })
     }
 
@@ -158,23 +161,23 @@ impl Operands<'_, '_> {
         let id = self.next();
         let form = self.module.of(id);
         when(self.image.dim == dim::CUBE, "a cube has no offsets")
-            .or_else(|| when(!form.int(), "the offset is no integer"))
+            .or_else(|| when(!form.int(), "the offset is not an integer"))
             .or_else(|| {
                 let loose = bit == CONST_OFFSET && !self.module.is_constant(id);
-                when(loose, "the offset is no constant")
+                when(loose, "the offset is not a constant")
             })
             .or_else(|| {
                 let fits = form.count == self.image.plane();
                 when(
                     !fits,
-                    "the offset has another number of components than the image's plane",
+                    "the number of components of the offset differs from the image's dimensions",
                 )
             })
             .or_else(|| {
                 let samples = bit == OFFSET && !self.name.contains("Gather");
                 when(
                     samples && self.module.vulkan.is_some(),
-                    "Vulkan has an Offset that is no constant in gathers only",
+                    "Vulkan has an Offset that is not a constant in gathers only",
                 )
             })
     }
@@ -194,8 +197,8 @@ impl Operands<'_, '_> {
         });
         when(!self.name.contains("Gather"), "ConstOffsets belongs to gathers")
             .or_else(|| when(self.image.dim == dim::CUBE, "a cube has no offsets"))
-            .or_else(|| when(!four, "ConstOffsets is no array of four pairs of integers"))
-            .or_else(|| when(!self.module.is_constant(id), "ConstOffsets is no constant"))
+            .or_else(|| when(!four, "ConstOffsets is not an array of four pairs of integers"))
+            .or_else(|| when(!self.module.is_constant(id), "ConstOffsets is not a constant"))
     }
 
     fn sample(&mut self) -> Why {
@@ -206,7 +209,7 @@ impl Operands<'_, '_> {
         let plain = ["Fetch", "Read", "Write"].iter().any(|kind| self.name.ends_with(kind));
         when(!plain, "Sample belongs to fetches, reads and writes")
             .or_else(|| when(self.image.multisampled == 0, "Sample belongs to multisampled images"))
-            .or_else(|| when(!self.module.of(id).scalar(Base::Int), "Sample is no integer"))
+            .or_else(|| when(!self.module.of(id).scalar(Base::Int), "Sample is not an integer"))
     }
 
     fn least_level(&mut self) -> Why {
@@ -218,12 +221,12 @@ impl Operands<'_, '_> {
             !self.implicit && !self.has(GRAD),
             "MinLod belongs to implicit levels and to Grad",
         )
-        .or_else(|| when(!self.module.of(id).scalar(Base::Float), "MinLod is no float"))
+        .or_else(|| when(!self.module.of(id).scalar(Base::Float), "MinLod is not a float"))
         .or_else(|| when(!self.image.has_levels(), "MinLod belongs to images with levels"))
         .or_else(|| when(self.image.multisampled != 0, "several samples have no levels"))
     }
 
-    /// What is made available by writes or visible to reads.
+    /// Availability of writes and visibility of reads.
     fn order(&mut self, bit: u32, opcodes: &[&str]) -> Why {
         if !self.has(bit) {
             return None;
@@ -233,7 +236,12 @@ impl Operands<'_, '_> {
             !opcodes.contains(&self.name),
             "writes are made available, and visible to reads",
         )
-        .or_else(|| when(!self.has(NON_PRIVATE), "what others see is NonPrivateTexel"))
+        .or_else(|| {
+            when(
+                !self.has(NON_PRIVATE),
+                "availability and visibility require NonPrivateTexel",
+            )
+        })
         .or_else(|| scopes::memory(self.module, id))
     }
 }

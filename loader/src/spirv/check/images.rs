@@ -1,11 +1,11 @@
-//! Image types, and the instructions that sample, read, write and ask images.
+//! Image types, and the instructions that sample, read, write and query images.
 
 use super::form::{Base, Form, Why, when};
 use super::{Checked, Item, image_operands};
 use crate::spirv::{Image, capability, dim, image_format};
 
 impl Image {
-    /// Components of a place in one layer of the image; none for a dimension that is not known.
+    /// Coordinate components within one layer; 0 for an unknown dimension.
     pub(super) fn plane(&self) -> u32 {
         match self.dim {
             dim::D1 | dim::BUFFER => 1,
@@ -15,14 +15,14 @@ impl Image {
         }
     }
 
-    /// Whether it has levels: 1D, 2D, 3D or cube.
+    /// Whether it has mip levels: 1D, 2D, 3D or cube.
     pub(super) fn has_levels(&self) -> bool {
         matches!(self.dim, dim::D1 | dim::D2 | dim::D3 | dim::CUBE)
     }
 }
 
 impl Checked<'_> {
-    /// An image type, or the one behind the type of a sampled image.
+    /// An image type, or the one in a sampled image type.
     pub(super) fn image(&self, ty: u32) -> Option<Image> {
         let mut item = self.def(ty)?;
         if item.name() == "TypeSampledImage" {
@@ -39,18 +39,18 @@ impl Checked<'_> {
         })
     }
 
-    /// The image of an operand whose type is of this kind.
+    /// The image type of an operand of this kind.
     fn image_of(&self, id: u32, kind: &str) -> Result<Image, String> {
         let ty = self.type_of(id);
         let image = self.image(ty).filter(|_| self.kind(ty) == kind);
         image.ok_or_else(|| match kind {
-            "TypeImage" => format!("%{id} is no image without a sampler"),
-            _ => format!("%{id} is no sampled image"),
+            "TypeImage" => format!("%{id} is not an image without a sampler"),
+            _ => format!("%{id} is not a sampled image"),
         })
     }
 }
 
-/// Checks an instruction of images.
+/// Checks an image instruction.
 pub(super) fn images(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let name = item.name();
     let plain = name.strip_prefix("ImageSparse").or_else(|| name.strip_prefix("Image"));
@@ -63,9 +63,9 @@ pub(super) fn images(module: &Checked<'_>, item: &Item<'_>) -> Why {
     match kind {
         "" => whole(module, item),
         "TexelPointer" => texel_pointer(module, item),
-        "TexelsResident" => when(!module.form(item.ty).scalar(Base::Bool), "the result is no bool").or_else(|| {
+        "TexelsResident" => when(!module.form(item.ty).scalar(Base::Bool), "the result is not a bool").or_else(|| {
             let code = module.of(item.word(3)).scalar(Base::Int);
-            when(!code, "the resident code is no integer")
+            when(!code, "the resident code is not an integer")
         }),
         _ if kind.starts_with("Query") => query(module, item, kind),
         _ if kind.starts_with("Sample") && kind.contains("Footprint") => None,
@@ -78,10 +78,10 @@ pub(super) fn images(module: &Checked<'_>, item: &Item<'_>) -> Why {
     }
 }
 
-/// Combining an image with a sampler.
+/// Checks `OpSampledImage`.
 fn sampled_image(module: &Checked<'_>, item: &Item<'_>) -> Why {
     if module.kind(item.ty) != "TypeSampledImage" {
-        return Some("the result is no sampled image".to_owned());
+        return Some("the result is not a sampled image".to_owned());
     }
     let image = match module.image_of(item.word(3), "TypeImage") {
         Ok(image) => image,
@@ -90,7 +90,7 @@ fn sampled_image(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let of = |ty: u32| module.def(ty).filter(|of| of.name() == "TypeImage");
     let wanted = module.def(item.ty).and_then(|ty| of(ty.word(2)));
     let given = of(module.type_of(item.word(3)));
-    // All but the depth, which may be told anew.
+    // Everything except the depth operand, which may differ.
     let apart = wanted.zip(given).is_some_and(|(wanted, given)| {
         let known = |item: &Item<'_>| [2, 3, 5, 6, 7, 8, 9].map(|word| item.words.get(word).copied());
         known(&wanted) != known(&given)
@@ -99,7 +99,7 @@ fn sampled_image(module: &Checked<'_>, item: &Item<'_>) -> Why {
         .or_else(|| {
             when(
                 image.sampled == Image::STORAGE || module.vulkan.is_some() && image.sampled != Image::SAMPLED,
-                "the image's type says that it has no sampler",
+                "the image's type is one without a sampler",
             )
         })
         .or_else(|| when(image.is_subpass(), "a subpass input has no sampler"))
@@ -109,7 +109,7 @@ fn sampled_image(module: &Checked<'_>, item: &Item<'_>) -> Why {
         })
 }
 
-/// Taking the image out of a sampled image.
+/// Checks `OpImage`.
 fn whole(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let from = module.def(module.type_of(item.word(3)));
     let fits = from.is_some_and(|t| t.name() == "TypeSampledImage" && t.word(2) == item.ty);
@@ -118,10 +118,10 @@ fn whole(module: &Checked<'_>, item: &Item<'_>) -> Why {
 
 fn texel_pointer(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let Some((class, pointee)) = module.pointer(item.ty) else {
-        return Some("the result is no pointer".to_owned());
+        return Some("the result is not a pointer".to_owned());
     };
     if class != IMAGE_CLASS {
-        return Some("the result is no pointer of storage class Image".to_owned());
+        return Some("the result is not a pointer of storage class Image".to_owned());
     }
     let scalar = matches!(module.kind(pointee), "TypeInt" | "TypeFloat" | "TypeVoid");
     let image = module.pointer(module.type_of(item.word(3))).map(|(_, ty)| ty);
@@ -143,12 +143,12 @@ fn texel_pointer(module: &Checked<'_>, item: &Item<'_>) -> Why {
         image.multisampled == 0 && module.constant(sample) != Some(0) && module.known_word(sample) != Some(0);
     when(
         !scalar || image.sampled_type != pointee,
-        "does not point to what the image holds",
+        "does not point to the image's texel type",
     )
     .or_else(|| when(image.is_subpass(), "points into a subpass input"))
-    .or_else(|| when(!place.int(), "the coordinate is no integer"))
+    .or_else(|| when(!place.int(), "the coordinate is not an integer"))
     .or_else(|| when(place.count != needed, "the coordinate has another number of components"))
-    .or_else(|| when(!module.of(sample).scalar(Base::Int), "the sample is no integer"))
+    .or_else(|| when(!module.of(sample).scalar(Base::Int), "the sample is not an integer"))
     .or_else(|| when(no_sample, "the sample of an image that has one is a constant 0"))
     .or_else(|| {
         const ATOMIC: [u32; 5] = [image_format::R32F, image_format::R32I, image_format::R32UI, 40, 41];
@@ -162,7 +162,7 @@ fn texel_pointer(module: &Checked<'_>, item: &Item<'_>) -> Why {
 /// The storage class Image.
 const IMAGE_CLASS: u32 = 11;
 
-/// What an instruction gives: behind the resident code where images may be sparse.
+/// The type of an instruction's result: the second member for sparse instructions.
 fn given(module: &Checked<'_>, item: &Item<'_>) -> Result<u32, String> {
     if !item.name().starts_with("ImageSparse") {
         return Ok(item.ty);
@@ -170,11 +170,11 @@ fn given(module: &Checked<'_>, item: &Item<'_>) -> Result<u32, String> {
     let parts = module.def(item.ty).filter(|ty| ty.name() == "TypeStruct");
     match parts.map(|ty| ty.args()) {
         Some([code, texel]) if module.form(*code).scalar(Base::Int) => Ok(*texel),
-        _ => Err("the result is no struct of an integer and a texel".to_owned()),
+        _ => Err("the result is not a struct of an integer and a texel".to_owned()),
     }
 }
 
-/// Sampling, gathering, fetching and reading: what all of these have in common, and the few differences.
+/// Common rules of sampling, gathering, fetching and reading, and their few differences.
 fn texel(module: &Checked<'_>, item: &Item<'_>, kind: &str) -> Why {
     let sampled = kind.starts_with("Sample") || kind.contains("Gather");
     let result = match given(module, item) {
@@ -197,7 +197,7 @@ fn texel(module: &Checked<'_>, item: &Item<'_>, kind: &str) -> Why {
         && if compared { result } else { module.component(result) } != image.sampled_type;
     when(
         !(r.int() || r.float()) || !components,
-        "the result has not the components of the operation",
+        "the result does not have the components of the operation",
     )
     .or_else(|| when(held, "the result is not of the image's sampled type"))
     .or_else(|| match kind {
@@ -206,10 +206,10 @@ fn texel(module: &Checked<'_>, item: &Item<'_>, kind: &str) -> Why {
                 || matches!(image.dim, dim::CUBE | dim::BUFFER | dim::SUBPASS_DATA),
             "a projection is onto one 1D, 2D, 3D or rectangle image",
         ),
-        "Fetch" => when(image.dim == dim::CUBE, "nothing is fetched from a cube").or_else(|| {
+        "Fetch" => when(image.dim == dim::CUBE, "fetches from a cube are not allowed").or_else(|| {
             when(
                 image.sampled != Image::SAMPLED,
-                "the image's type says that it has no sampler",
+                "the image's type is one without a sampler",
             )
         }),
         "Read" => reads(module, item, &image),
@@ -231,18 +231,18 @@ fn texel(module: &Checked<'_>, item: &Item<'_>, kind: &str) -> Why {
     })
 }
 
-/// The coordinate of an instruction that takes it behind the image.
+/// The coordinate operand, after the image.
 fn coordinate(module: &Checked<'_>, item: &Item<'_>, kind: &str, image: &Image) -> Why {
     let place = module.of(item.word(if kind == "Write" { 2 } else { 4 }));
     let storage = matches!(kind, "Read" | "Write");
-    // Kernels sample at whole texels too.
+    // Kernels also sample at integer texel coordinates.
     let any = kind == "SampleExplicitLod" && module.capabilities.contains(&capability::KERNEL);
     let fits = match storage || kind == "Fetch" {
         true => place.int(),
         false => place.float() || any && place.int(),
     };
     let needed = match storage && image.dim == dim::CUBE {
-        // The third component is the face, and the layer times six.
+        // The third component is the face plus six times the layer.
         true => 3,
         false => image
             .plane()
@@ -252,21 +252,21 @@ fn coordinate(module: &Checked<'_>, item: &Item<'_>, kind: &str, image: &Image) 
     when(!fits, "the coordinate is of the wrong type").or_else(|| {
         when(
             place.count < needed,
-            &format!("the coordinate has less than {needed} components"),
+            &format!("the coordinate has fewer than {needed} components"),
         )
     })
 }
 
-/// What stands behind the coordinate: a reference to compare with, or the component to gather.
+/// The operand after the coordinate: depth reference, or component to gather.
 fn third(module: &Checked<'_>, item: &Item<'_>, kind: &str, image: &Image) -> Why {
     let id = item.word(5);
     if kind.contains("Dref") {
-        when(module.of(id) != Form::FLOAT, "the reference is no 32-bit float").or_else(|| {
+        when(module.of(id) != Form::FLOAT, "the reference is not a 32-bit float").or_else(|| {
             let deep = module.vulkan.is_some() && image.dim == dim::D3;
-            when(deep, "Vulkan compares with no 3D image")
+            when(deep, "Vulkan does not compare with 3D images")
         })
     } else if kind == "Gather" {
-        when(module.of(id) != Form::WORD, "the component is no 32-bit integer").or_else(|| {
+        when(module.of(id) != Form::WORD, "the component is not a 32-bit integer").or_else(|| {
             let loose = module.vulkan.is_some() && !module.is_constant(id);
             when(loose, "Vulkan gathers a constant component")
         })
@@ -287,7 +287,7 @@ fn storage(module: &Checked<'_>, image: &Image) -> Why {
     let lacks = capability.is_some_and(|capability| !module.capabilities.contains(&capability));
     when(
         image.sampled == Image::SAMPLED,
-        "the image's type says that it has a sampler",
+        "the image's type is one with a sampler",
     )
     .or_else(|| {
         when(
@@ -297,12 +297,12 @@ fn storage(module: &Checked<'_>, image: &Image) -> Why {
     })
 }
 
-/// Vulkan: an image whose format is not told needs a capability.
+/// Vulkan: an image of unspecified format needs a capability.
 fn formatless(module: &Checked<'_>, image: &Image, capability: u32) -> Why {
-    let untold = image.format == image_format::UNKNOWN && !image.is_subpass();
+    let unspecified = image.format == image_format::UNKNOWN && !image.is_subpass();
     when(
-        module.vulkan.is_some() && untold && !module.capabilities.contains(&capability),
-        "an image of no known format needs a capability",
+        module.vulkan.is_some() && unspecified && !module.capabilities.contains(&capability),
+        "an image of unknown format needs a capability",
     )
 }
 
@@ -324,13 +324,13 @@ fn write(module: &Checked<'_>, item: &Item<'_>) -> Why {
     when(image.is_subpass(), "writes to a subpass input")
         .or_else(|| storage(module, &image))
         .or_else(|| coordinate(module, item, "Write", &image))
-        .or_else(|| when(!texel.int() && !texel.float(), "the texel is no number"))
+        .or_else(|| when(!texel.int() && !texel.float(), "the texel is not a number"))
         .or_else(|| when(held, "the texel is not of the image's sampled type"))
         .or_else(|| formatless(module, &image, capability::STORAGE_IMAGE_WRITE_WITHOUT_FORMAT))
         .or_else(|| image_operands::check(module, item, &image, 4))
 }
 
-/// Asking an image for its size, levels, samples or level.
+/// Queries of size, levels, samples or level of detail.
 fn query(module: &Checked<'_>, item: &Item<'_>, kind: &str) -> Why {
     let image = match module.image_of(
         item.word(3),
@@ -354,14 +354,14 @@ fn query(module: &Checked<'_>, item: &Item<'_>, kind: &str) -> Why {
             r.int() && r.count == size,
             "the result has another number of components",
         ),
-        _ => (r.scalar(Base::Int), "the result is no integer"),
+        _ => (r.scalar(Base::Int), "the result is not an integer"),
     };
     let unsampled = module.vulkan.is_some() && image.sampled != Image::SAMPLED;
     when(!result, why).or_else(|| match kind {
         "QueryFormat" | "QueryOrder" => None,
         "QuerySamples" => when(
             image.dim != dim::D2 || image.multisampled != 1,
-            "the image is no 2D image of several samples",
+            "the image is not a 2D image of several samples",
         ),
         "QuerySize" => when(image.is_subpass(), "a subpass input has no size").or_else(|| {
             let levels = image.has_levels() && image.multisampled != 1 && image.sampled == Image::SAMPLED;
@@ -370,7 +370,12 @@ fn query(module: &Checked<'_>, item: &Item<'_>, kind: &str) -> Why {
         _ => when(!image.has_levels(), "the image's dimension has no levels").or_else(|| match kind {
             "QuerySizeLod" => when(image.multisampled != 0, "several samples have no levels")
                 .or_else(|| when(unsampled, "Vulkan has levels of images with a sampler"))
-                .or_else(|| when(!module.of(item.word(4)).scalar(Base::Int), "the level is no integer")),
+                .or_else(|| {
+                    when(
+                        !module.of(item.word(4)).scalar(Base::Int),
+                        "the level is not an integer",
+                    )
+                }),
             "QueryLevels" => when(unsampled, "Vulkan has levels of images with a sampler"),
             _ => {
                 let place = module.of(item.word(4));
@@ -396,7 +401,7 @@ pub(super) fn image_type(module: &Checked<'_>, item: &Item<'_>) -> Why {
     .or_else(|| {
         when(
             if module.vulkan.is_some() { !of_vulkan } else { !number },
-            "the sampled type is no number",
+            "the sampled type is not a number",
         )
     })
     .or_else(|| {
@@ -423,7 +428,7 @@ pub(super) fn image_type(module: &Checked<'_>, item: &Item<'_>) -> Why {
     })
     .or_else(|| {
         let open = image.sampled == 0 || image.is_subpass() && image.arrayed != 0;
-        when(module.vulkan.is_some() && open, "Vulkan has no such image")
+        when(module.vulkan.is_some() && open, "Vulkan does not have such images")
     })
 }
 

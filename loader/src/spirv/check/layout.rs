@@ -1,4 +1,4 @@
-//! Sections of a module and the frame of its functions.
+//! The section order of a module, and the structure of its functions.
 
 use super::{Checked, Item};
 use crate::spirv::capability;
@@ -7,7 +7,7 @@ use crate::spirv::capability;
 const ANNOTATIONS: u32 = 10;
 const DECLARATIONS: u32 = 11;
 
-/// The section an instruction belongs to; none inside functions or where it may be anywhere.
+/// The section of an instruction; `None` inside functions or if it is allowed anywhere.
 fn section(item: &Item<'_>) -> Option<u32> {
     Some(match item.name() {
         "Capability" => 0,
@@ -45,9 +45,9 @@ pub(super) fn check(module: &mut Checked<'_>) {
         models += u32::from(item.name() == "MemoryModel");
         if let Some(section) = section(&item) {
             if frame.seen {
-                module.fail("section-order", &item, "stands behind the first function");
+                module.fail("section-order", &item, "follows the first function");
             } else if section < last {
-                module.fail("section-order", &item, "stands behind a later section");
+                module.fail("section-order", &item, "follows a later section");
             }
             last = last.max(section);
             continue;
@@ -61,14 +61,14 @@ pub(super) fn check(module: &mut Checked<'_>) {
                 | "AliasScopeDeclINTEL"
                 | "AliasScopeListDeclINTEL" => {}
                 "ExtInst" if !semantic_free(module, &item) => {
-                    module.fail("block", &item, "stands outside a block");
+                    module.fail("block", &item, "is outside a block");
                 }
                 "ExtInst" if last < DECLARATIONS => {
-                    module.fail("section-order", &item, "stands in front of the first type");
+                    module.fail("section-order", &item, "precedes the first type");
                 }
-                // The declarations begin with any of these.
+                // The declarations may begin with any of these.
                 "Variable" | "UntypedVariableKHR" | "Undef" | "Line" | "NoLine" | "ExtInst" => last = DECLARATIONS,
-                _ => module.fail("outside-function", &item, "stands outside a function"),
+                _ => module.fail("outside-function", &item, "is outside a function"),
             }
         }
         frame.step(module, &item, at);
@@ -94,7 +94,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
     }
 }
 
-/// Where in a function we are.
+/// The state within a function.
 #[derive(Default)]
 struct Frame {
     seen: bool,
@@ -144,7 +144,7 @@ impl Frame {
                     );
                 }
                 if self.inside && self.blocks == 0 && self.defined {
-                    module.fail("declaration-order", item, "a declaration stands behind a definition");
+                    module.fail("declaration-order", item, "a declaration follows a definition");
                 }
                 self.defined |= self.blocks > 0;
                 self.inside = false;
@@ -158,7 +158,7 @@ impl Frame {
             }
             _ if !self.inside && !self.seen => {}
             "ExtInst" if !self.block && !self.inside && semantic_free(module, item) => {}
-            _ if !self.block => module.fail("block", item, "stands outside a block"),
+            _ if !self.block => module.fail("block", item, "is outside a block"),
             _ => self.body(module, item, at),
         }
         if name != "Line" && name != "NoLine" {
@@ -187,30 +187,28 @@ impl Frame {
                 }
             }
             "ExtInst" => {
-                // Sets that tell of sources stand anywhere, but for the one that came last.
+                // Debug information sets may occur anywhere, except the newest.
                 let set = module.sets.get(&item.word(3)).map_or("", |set| set);
                 self.body |= !set.contains("DebugInfo") || set == "NonSemantic.Shader.DebugInfo.100";
             }
             name if is_terminator(name) => self.block = false,
-            "MemoryModel" | "EntryPoint" | "DecorationGroup" => {
-                module.fail("section-order", item, "stands in a function")
-            }
+            "MemoryModel" | "EntryPoint" | "DecorationGroup" => module.fail("section-order", item, "is in a function"),
             _ => self.body = true,
         }
     }
 }
 
-/// Whether an extended instruction means nothing to the machine and may stand anywhere.
+/// Whether an extended instruction is non-semantic and may occur anywhere.
 fn semantic_free(module: &Checked<'_>, item: &Item<'_>) -> bool {
     module.sets.get(&item.word(3)).is_some_and(|set| means_nothing(set))
 }
 
-/// Whether an instruction set means nothing to the machine, by its name.
+/// Whether an instruction set is non-semantic, by its name.
 pub(super) fn means_nothing(set: &str) -> bool {
     set.starts_with("NonSemantic.") || set.contains("DebugInfo")
 }
 
-/// Whether a block ends here.
+/// Whether this opcode terminates a block.
 pub(super) fn is_terminator(name: &str) -> bool {
     matches!(
         name,

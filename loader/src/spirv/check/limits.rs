@@ -1,4 +1,4 @@
-//! What only some execution models and modes have.
+//! Instructions limited to some execution models and modes.
 
 use super::form::when;
 use super::modes::INTERLOCKS;
@@ -6,7 +6,7 @@ use super::{Checked, Item};
 use crate::spirv::{class, dim, mode, model, op};
 use std::collections::{HashMap, HashSet};
 
-/// Models without workgroups' barriers before 1.3.
+/// Models that allow control barriers before 1.3.
 const WITH_BARRIERS: &[u32] = &[
     model::TESSELLATION_CONTROL,
     model::GL_COMPUTE,
@@ -18,15 +18,15 @@ const FRAGMENT: &[u32] = &[model::FRAGMENT];
 const DERIVATIVES: &[u32] = &[model::FRAGMENT, model::GL_COMPUTE];
 const ANY_HIT: &[u32] = &[model::ANY_HIT];
 
-/// Reading a subpass input: no opcode of its own.
+/// Pseudo-opcode: reading a subpass input.
 const SUBPASS_READ: u32 = 0x1_0000;
-/// Writing attributes of a hit.
+/// Pseudo-opcode: writing hit attributes.
 const HIT_STORE: u32 = 0x1_0001;
 
-/// Reading what goes to the next stage.
+/// Pseudo-opcode: reading an output.
 const OUTPUT_LOAD: u32 = 0x1_0002;
 
-/// What an instruction is to the rules: its opcode, or one of those above.
+/// The key of an instruction in the tables: its opcode, or one of those above.
 pub(super) fn key(module: &Checked<'_>, item: &Item<'_>) -> u32 {
     match item.name() {
         "ImageRead" => match module.image(module.type_of(item.word(3))) {
@@ -45,7 +45,7 @@ pub(super) fn key(module: &Checked<'_>, item: &Item<'_>) -> u32 {
     }
 }
 
-/// Whether an instruction takes its level from derivatives.
+/// Whether an instruction computes its level of detail from derivatives.
 fn implicit(of: u32) -> bool {
     const IMPLICIT: [u16; 9] = [
         op::FIRST_SAMPLING,
@@ -61,7 +61,7 @@ fn implicit(of: u32) -> bool {
     u16::try_from(of).is_ok_and(|of| IMPLICIT.contains(&of) || (op::DPDX..=op::FWIDTH_COARSE).contains(&of))
 }
 
-/// Checks what an entry point reaches, each opcode by the first of its instructions; `modes` are the entry point's.
+/// Checks the opcodes that an entry point reaches, by the first instruction of each; `modes` are the entry point's.
 pub(super) fn check(
     module: &mut Checked<'_>,
     entry: &Item<'_>,
@@ -106,7 +106,7 @@ pub(super) fn check(
     }
 }
 
-/// The models that have an instruction, where not all do.
+/// The models that allow an instruction; `None` for all.
 fn models(module: &Checked<'_>, of: u32, name: &str) -> Option<&'static [u32]> {
     const GEOMETRY: &[u32] = &[model::GEOMETRY];
     const TRACING: &[u32] = &[model::RAY_GENERATION, model::CLOSEST_HIT, model::MISS];

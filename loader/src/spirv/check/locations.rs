@@ -1,19 +1,19 @@
-//! Vulkan: locations of what goes from stage to stage, and that no two variables share one.
+//! Vulkan: locations of stage interfaces; no two variables share a location.
 
 use super::{Checked, Item};
 use crate::spirv::{class, decoration as dec, model};
 use std::collections::{HashMap, HashSet};
 
-/// Locations behind this one are not looked at.
+/// Locations after this one are not checked.
 const MAX_SLOTS: u64 = 4096 * 4;
 
-/// Deepest nesting of types that is followed.
+/// Limit on the nesting of types.
 const MAX_DEPTH: u32 = 32;
 
 /// The parameters of a variable's or member's decorations.
 type Parameters = HashMap<(u32, Option<u32>, u32), u32>;
 
-/// Locations and what goes with them, by id and member.
+/// Locations and related decorations, by id and member.
 pub(super) fn parameters(module: &Checked<'_>) -> Parameters {
     const KINDS: [u32; 4] = [dec::LOCATION, dec::COMPONENT, dec::INDEX, dec::STREAM];
     let located = module.given.iter().filter(|given| KINDS.contains(&given.kind));
@@ -52,7 +52,7 @@ pub(super) fn check(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], 
     }
 }
 
-/// A variable that an entry point of a model lists.
+/// A variable in an entry point's interface.
 struct Variable<'m, 'a> {
     module: &'m Checked<'a>,
     parameters: &'m Parameters,
@@ -60,7 +60,7 @@ struct Variable<'m, 'a> {
     model: u32,
 }
 
-/// Components taken: storage class, index or stream, and four to a location.
+/// Used components: storage class, index or stream, and four per location.
 type Taken = HashSet<(u32, u32, u64)>;
 
 impl Variable<'_, '_> {
@@ -88,7 +88,7 @@ impl Variable<'_, '_> {
         match self.parameter(id, None, dec::LOCATION) {
             Some(location) => {
                 let component = self.parameter(id, None, dec::COMPONENT).unwrap_or(0);
-                // Each stream of a geometry shader has locations of its own.
+                // Each stream of a geometry shader has its own locations.
                 let stream = self.parameter(id, None, dec::STREAM).filter(|_| class == class::OUTPUT);
                 let space = index.or(stream).unwrap_or(0);
                 self.elements(ty, location, component, (class, space), taken)
@@ -98,7 +98,7 @@ impl Variable<'_, '_> {
         }
     }
 
-    /// The type that one vertex's share has.
+    /// The type of one vertex's share.
     fn of_one_vertex(&self, class: u32, ty: u32) -> u32 {
         let (module, output) = (self.module, class == class::OUTPUT);
         let patch = module.decorated(self.item.result, dec::PATCH);
@@ -124,7 +124,7 @@ impl Variable<'_, '_> {
         Ok(())
     }
 
-    /// A variable with a location: each element of an array has as many as the first.
+    /// A variable with a location: each element of an array takes as many locations as the first.
     fn elements(
         &self,
         ty: u32,
@@ -154,7 +154,7 @@ impl Variable<'_, '_> {
         Ok(())
     }
 
-    /// The members of a block, each with a location of its own.
+    /// The members of a block that have locations.
     fn members(&self, ty: u32, class: u32, taken: &mut Taken) -> Result<(), String> {
         let members = self.module.def(ty).map_or(&[][..], |ty| ty.args());
         for (member, ty_of) in (0u32..).zip(members) {
@@ -181,7 +181,7 @@ impl Variable<'_, '_> {
         Ok(())
     }
 
-    /// Locations that a type takes.
+    /// Number of locations that a type takes.
     fn locations(&self, ty: u32, depth: u32) -> Result<u64, String> {
         let Some(item) = self.module.def(ty).filter(|_| depth < MAX_DEPTH) else {
             return Ok(0);
@@ -200,9 +200,9 @@ impl Variable<'_, '_> {
             }
             "TypeStruct" => {
                 if self.module.decorated(ty, dec::LOCATION) {
-                    return Err("members of a variable with a location have none of their own".to_owned());
+                    return Err("members of a variable with a location have no locations".to_owned());
                 }
-                // Wide structs of wide structs would take a while; what is behind the last location is not asked for.
+                // Wide structs of wide structs would take long, so counting stops after the last location.
                 let mut sum = 0u64;
                 for id in item.args() {
                     if sum > MAX_SLOTS {
@@ -216,7 +216,7 @@ impl Variable<'_, '_> {
         })
     }
 
-    /// Components of a scalar or vector, or of an array's element; 0 for others.
+    /// Components of a scalar, vector or array element; 0 for others.
     fn components(&self, ty: u32, depth: u32) -> u64 {
         let Some(item) = self.module.def(ty).filter(|_| depth < MAX_DEPTH) else {
             return 0;

@@ -1,13 +1,13 @@
-//! Variables, loads and stores, copies, and the pointers they go through.
+//! Variables, loads and stores, copies, and their pointers.
 
 use super::contents::{BOOL, RUNTIME_ARRAY};
 use super::form::{Base, Form, Why, when};
 use super::{Checked, Item, scopes};
 use crate::spirv::{capability, class, decoration as dec};
 
-/// Checks an instruction of memory.
+/// Checks a memory instruction.
 pub(super) fn memory(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    // What an untyped pointer leads to is said by each access.
+    // An untyped pointer's pointee type is given by each access.
     let untyped = |id: &u32| module.kind(module.type_of(*id)) == "TypeUntypedPointerKHR";
     if item.args().iter().take(2).any(untyped) {
         return None;
@@ -25,7 +25,7 @@ pub(super) fn memory(module: &Checked<'_>, item: &Item<'_>) -> Why {
 
 fn variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let Some((class, pointee)) = module.pointer(item.ty) else {
-        return Some("the result type is no pointer".to_owned());
+        return Some("the result type is not a pointer".to_owned());
     };
     let local = module
         .items
@@ -34,7 +34,7 @@ fn variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let initializer = item.words.get(4).copied();
     when(
         class != item.word(3),
-        "the result type is no pointer of that storage class",
+        "the result type is not a pointer of that storage class",
     )
     .or_else(|| {
         when(
@@ -43,7 +43,12 @@ fn variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
         )
     })
     .or_else(|| initializer.and_then(|initializer| initialized(module, initializer, class, pointee)))
-    .or_else(|| when(bool_outside(module, item, class, pointee), "others cannot see a bool"))
+    .or_else(|| {
+        when(
+            bool_outside(module, item, class, pointee),
+            "a bool is not allowed in an external interface",
+        )
+    })
     .or_else(|| {
         when(
             matches!(class, class::GENERIC | class::PHYSICAL_STORAGE_BUFFER),
@@ -61,7 +66,7 @@ fn variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
     .or_else(|| small(module, class, pointee))
 }
 
-/// Whether a bool is where the outside of the shader reads or writes it: inputs and outputs only as built-in variables.
+/// Whether a bool is visible outside the shader: inputs and outputs allow it only in built-in variables.
 fn bool_outside(module: &Checked<'_>, item: &Item<'_>, class: u32, pointee: u32) -> bool {
     const OUTSIDE: [u32; 8] = [
         class::UNIFORM_CONSTANT,
@@ -80,7 +85,7 @@ fn bool_outside(module: &Checked<'_>, item: &Item<'_>, class: u32, pointee: u32)
     !(passed && module.decorated(item.result, dec::BUILT_IN)) && bool_in(module, pointee, passed)
 }
 
-/// Whether a bool lies in a type, not counting structs of built-in variables where `passed`.
+/// Whether a type contains a bool, ignoring structs of built-in variables if `passed`.
 fn bool_in(module: &Checked<'_>, ty: u32, passed: bool) -> bool {
     let mut open = vec![ty];
     let mut seen = std::collections::HashSet::new();
@@ -105,7 +110,7 @@ fn initialized(module: &Checked<'_>, initializer: u32, class: u32, pointee: u32)
     const NEVER: [u32; 3] = [class::INPUT, class::TASK_PAYLOAD_WORKGROUP, class::HIT_OBJECT_ATTRIBUTE];
     when(
         !global && !module.is_constant(initializer),
-        "the initializer is no constant",
+        "the initializer is not a constant",
     )
     .or_else(|| when(def.ty != pointee, "the initializer has another type"))
     .or_else(|| when(NEVER.contains(&class), "this storage class has no initializers"))
@@ -143,7 +148,7 @@ fn pointer_variable(module: &Checked<'_>, item: &Item<'_>, class: u32, pointee: 
     )
 }
 
-/// A pointer to a physical storage buffer says whether others lead there too: one of the two decorations.
+/// A pointer to a physical storage buffer has one of the two aliasing decorations.
 pub(super) fn to_buffer(module: &Checked<'_>, ty: u32, id: u32, either: [u32; 2]) -> Why {
     let physical = module
         .pointer(ty)
@@ -175,7 +180,7 @@ fn holds_matrix_of_group(module: &Checked<'_>, ty: u32) -> bool {
     false
 }
 
-/// Numbers that may only be stored lie where a capability lets them.
+/// Small numbers occur only in storage classes that a capability allows.
 fn small(module: &Checked<'_>, mut class: u32, pointee: u32) -> Why {
     use super::contents::{FLOAT_16, INT_8, INT_16};
     if !module.limited(pointee) {
@@ -228,11 +233,14 @@ fn small(module: &Checked<'_>, mut class: u32, pointee: u32) -> Why {
                 class::INPUT | class::OUTPUT => has(*passed),
                 _ => false,
             };
-            when(!allowed, "numbers of 8 or 16 bits need a capability to lie here")
+            when(
+                !allowed,
+                "numbers of 8 or 16 bits need a capability in this storage class",
+            )
         })
 }
 
-/// Opcodes whose results are pointers without physical addressing; with variable pointers those of `VARIABLE` too.
+/// Opcodes that yield pointers without physical addressing; with variable pointers those of `VARIABLE` too.
 const LOGICAL: [&str; 7] = [
     "Variable",
     "AccessChain",
@@ -251,13 +259,13 @@ const VARIABLE: [&str; 6] = [
     "ConstantNull",
 ];
 
-/// Without physical addressing a pointer comes from a variable, parameter or access.
+/// Without physical addressing a pointer comes from a variable, parameter or access chain.
 fn logical(module: &Checked<'_>, id: u32) -> Why {
     let kind = module.kind(id);
     let from = LOGICAL.contains(&kind) || module.variable_pointers() && VARIABLE.contains(&kind);
     when(
         !module.physical && !from,
-        "the pointer comes from nothing that makes one",
+        "the pointer does not come from an instruction that yields one",
     )
 }
 
@@ -266,11 +274,11 @@ fn load(module: &Checked<'_>, item: &Item<'_>) -> Why {
         return Some("loads from no pointer".to_owned());
     };
     logical(module, item.word(3))
-        .or_else(|| when(pointee != item.ty, "the result type is not what the pointer points to"))
+        .or_else(|| when(pointee != item.ty, "the result type is not the pointee type"))
         .or_else(|| {
             when(
                 module.holds(item.ty, RUNTIME_ARRAY),
-                "an array of no known length cannot be loaded",
+                "an array of unknown length cannot be loaded",
             )
         })
         .or_else(|| access(module, item, 4, &[class], true))
@@ -315,7 +323,7 @@ fn store(module: &Checked<'_>, item: &Item<'_>) -> Why {
         .or_else(|| {
             when(
                 module.kind(pointee) == "TypeVoid" || pointee != module.type_of(item.word(2)),
-                "the object's type is not what the pointer points to",
+                "the object's type is not the pointee type",
             )
         })
         .or_else(|| {
@@ -328,7 +336,7 @@ fn store(module: &Checked<'_>, item: &Item<'_>) -> Why {
         .or_else(|| access(module, item, 3, &[class], false))
 }
 
-/// Whether a pointer leads into a variable that is a Block.
+/// Whether a pointer leads into a Block variable.
 fn in_block(module: &Checked<'_>, mut id: u32) -> bool {
     for _ in 0..module.items.len() {
         let Some(item) = module.def(id) else { return false };
@@ -370,7 +378,7 @@ fn copy(module: &Checked<'_>, item: &Item<'_>) -> Why {
                     when(second.is_some() && !late, "two memory accesses need version 1.4")
                 })
                 .or_else(|| {
-                    // One access is of both; of two the first is the target's.
+                    // A single access applies to both; of two, the first is the target's.
                     let wrong = first & VISIBLE != 0 || second? & AVAILABLE != 0;
                     when(
                         second.is_some() && wrong,
@@ -388,7 +396,7 @@ fn copy(module: &Checked<'_>, item: &Item<'_>) -> Why {
         })
 }
 
-/// A number of bytes to copy.
+/// A byte count for copies.
 fn size(module: &Checked<'_>, id: u32) -> Why {
     let def = module.def(id)?;
     let signed = module.def(def.ty).is_some_and(|ty| ty.word(3) == 1);
@@ -398,7 +406,7 @@ fn size(module: &Checked<'_>, id: u32) -> Why {
         _ => false,
     };
     let negative = def.name() == "Constant" && signed && def.words.last().is_some_and(|word| word >> 31 == 1);
-    when(!module.of(id).scalar(Base::Int), "the size is no integer")
+    when(!module.of(id).scalar(Base::Int), "the size is not an integer")
         .or_else(|| when(zero || negative, "the size is not above 0"))
 }
 
@@ -407,13 +415,13 @@ const AVAILABLE: u32 = 0x8;
 const VISIBLE: u32 = 0x10;
 const NON_PRIVATE: u32 = 0x20;
 
-/// Words of a memory access: the mask and what it announces.
+/// Words of a memory access: the mask and its operands.
 fn access_words(mask: u32) -> usize {
     1 + (mask & (ALIGNED | AVAILABLE | VISIBLE)).count_ones() as usize
 }
 
-/// The memory access at a word of an instruction on pointers of these storage classes; without one none is asked for
-/// but of physical buffers.
+/// Checks the memory access at a word of an instruction; `classes` are the storage classes of its pointers. Without an
+/// access nothing is required, except for physical buffers.
 fn access(module: &Checked<'_>, item: &Item<'_>, at: usize, classes: &[u32], loads: bool) -> Why {
     let mask = item.words.get(at).copied().unwrap_or(0);
     let physical = classes.contains(&class::PHYSICAL_STORAGE_BUFFER);
@@ -422,7 +430,7 @@ fn access(module: &Checked<'_>, item: &Item<'_>, at: usize, classes: &[u32], loa
     }
     let aligned = item.word(at + 1);
     if mask & ALIGNED != 0 && module.vulkan.is_some() && !aligned.is_power_of_two() {
-        return Some(format!("Aligned {aligned} is no power of two"));
+        return Some(format!("Aligned {aligned} is not a power of two"));
     }
     if physical && module.vulkan.is_some() {
         let pointers = [1, 2, 3].map(|word| module.pointer(module.type_of(item.word(word))));
@@ -453,7 +461,12 @@ fn access(module: &Checked<'_>, item: &Item<'_>, at: usize, classes: &[u32], loa
         mask & AVAILABLE != 0 && loads || mask & VISIBLE != 0 && stores,
         "stores are made available, and visible to loads",
     )
-    .or_else(|| when(mask & NON_PRIVATE == 0, "what others see is NonPrivatePointer"))
+    .or_else(|| {
+        when(
+            mask & NON_PRIVATE == 0,
+            "availability and visibility require NonPrivatePointer",
+        )
+    })
     .or_else(|| {
         let bits = [AVAILABLE, VISIBLE].into_iter().filter(|bit| mask & bit != 0);
         bits.map(scope).find_map(|id| scopes::memory(module, id))
@@ -466,14 +479,14 @@ fn access(module: &Checked<'_>, item: &Item<'_>, at: usize, classes: &[u32], loa
 
 fn chain(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let Some((class, mut ty)) = module.pointer(module.type_of(item.word(3))) else {
-        return Some("the base is no pointer".to_owned());
+        return Some("the base is not a pointer".to_owned());
     };
     let element = item.name().contains("Ptr");
     if item.name() == "PtrAccessChain" && !module.physical && !module.variable_pointers() {
         return Some("a chain from a pointer's element needs variable pointers".to_owned());
     }
     if element && !module.of(item.word(4)).scalar(Base::Int) {
-        return Some("the element is no integer".to_owned());
+        return Some("the element is not an integer".to_owned());
     }
     let indices = item.words.get(if element { 5 } else { 4 }..).unwrap_or(&[]);
     if indices.len() > 255 {
@@ -481,7 +494,7 @@ fn chain(module: &Checked<'_>, item: &Item<'_>) -> Why {
     }
     for id in indices {
         if !module.of(*id).scalar(Base::Int) {
-            return Some(format!("index %{id} is no integer"));
+            return Some(format!("index %{id} is not an integer"));
         }
         match module.member(ty, module.constant(*id), false) {
             Some(member) => ty = member,
@@ -490,7 +503,7 @@ fn chain(module: &Checked<'_>, item: &Item<'_>) -> Why {
     }
     when(
         module.pointer(item.ty) != Some((class, ty)),
-        "the result type is no pointer to what the indices reach",
+        "the result type is not a pointer to the indexed type",
     )
     .or_else(|| {
         if item.name() == "PtrAccessChain" {
@@ -501,7 +514,7 @@ fn chain(module: &Checked<'_>, item: &Item<'_>) -> Why {
     })
 }
 
-/// Whether a constant integer is below 0.
+/// Whether a constant integer is negative.
 pub(super) fn negative(module: &Checked<'_>, id: u32) -> bool {
     let Some(item) = module.def(id).filter(|item| item.name() == "Constant") else {
         return false;
@@ -510,7 +523,7 @@ pub(super) fn negative(module: &Checked<'_>, id: u32) -> bool {
     signed && item.words.last().is_some_and(|word| word >> 31 == 1)
 }
 
-/// A pointer whose elements are stepped over says how far they are apart.
+/// `OpPtrAccessChain` requires an array stride on the pointer type.
 fn strided(module: &Checked<'_>, item: &Item<'_>, class: u32) -> Why {
     let workgroup = class == class::WORKGROUP && module.capabilities.contains(&capability::WORKGROUP_EXPLICIT_LAYOUT);
     let laid_out = matches!(
@@ -551,12 +564,12 @@ fn array_length(module: &Checked<'_>, item: &Item<'_>) -> Why {
     .or_else(|| {
         when(
             module.form(item.ty) != Form::WORD || !module.unsigned(item.ty),
-            "the result is no 32-bit integer without a sign",
+            "the result is not a 32-bit unsigned integer",
         )
     })
 }
 
-/// Comparing pointers.
+/// Checks pointer comparisons.
 pub(super) fn comparison(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let r = module.form(item.ty);
     let base = if item.name() == "PtrDiff" {
@@ -568,7 +581,7 @@ pub(super) fn comparison(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let class = module.pointer(ty).map(|(class, _)| class);
     when(
         !module.physical && !module.variable_pointers(),
-        "pointers are compared with variable pointers",
+        "comparing pointers needs variable pointers",
     )
     .or_else(|| when(!r.scalar(base), "the result is not of the opcode's type"))
     .or_else(|| {

@@ -1,10 +1,11 @@
-//! What mesh and task shaders give and share.
+//! Outputs and payloads of mesh and task shaders.
 
 use super::built_ins::{Named, PER_PRIMITIVE};
 use super::{Checked, Item};
 use crate::spirv::{class, decoration as dec, mode, model};
 
-/// Checks an entry point: the variables it lists, those it reaches, and its instructions `SetMeshOutputsEXT`.
+/// Checks an entry point: the variables of its interface, those that it reaches, and its `SetMeshOutputsEXT`
+/// instructions.
 pub(super) fn check(
     module: &mut Checked<'_>,
     entry: &Item<'_>,
@@ -34,7 +35,9 @@ pub(super) fn check(
         let primitive = module.decorated(*id, PER_PRIMITIVE) || module.decorated(block, PER_PRIMITIVE);
         let wanted = if mesh { class::OUTPUT } else { class::INPUT };
         let why = match mesh {
-            _ if primitive && class != wanted => Some("PerPrimitiveEXT is of what meshes give and fragments take"),
+            _ if primitive && class != wanted => {
+                Some("PerPrimitiveEXT is allowed on mesh outputs and fragment inputs only")
+            }
             true if class == class::OUTPUT && !array && module.vulkan.is_some() => {
                 Some("an output of a mesh shader is an array")
             }
@@ -62,13 +65,17 @@ pub(super) fn check(
             let item = module.items[*at];
             let count = module.known_word(item.word(word));
             if let Some(count) = count.filter(|count| *count > most) {
-                module.fail("mesh", &item, format!("{count} is more than {most}, which {name} says"));
+                module.fail(
+                    "mesh",
+                    &item,
+                    format!("{count} is more than {most}, the value of {name}"),
+                );
             }
         }
     }
 }
 
-/// Tasks hand meshes one variable, and nobody else has such variables.
+/// A task payload is one variable, in mesh and task shaders only.
 fn payload(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], globals: &[(u32, u32)]) {
     let payloads = listed.iter().filter(|id| {
         let class = module
@@ -78,7 +85,11 @@ fn payload(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], globals: 
         class == Some(class::TASK_PAYLOAD_WORKGROUP)
     });
     if payloads.count() > 1 {
-        module.fail("mesh", entry, "more than one variable is of TaskPayloadWorkgroupEXT");
+        module.fail(
+            "mesh",
+            entry,
+            "more than one variable has the class TaskPayloadWorkgroupEXT",
+        );
     }
     if matches!(entry.word(1), model::TASK_EXT | model::MESH_EXT) {
         return;
@@ -92,7 +103,7 @@ fn payload(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], globals: 
     }
 }
 
-/// Fragments alone take what is of each vertex, as an array.
+/// Only fragment shaders have per-vertex inputs, as arrays.
 pub(super) fn per_vertex(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32]) {
     for id in listed {
         let Some(item) = module.def(*id).filter(|item| item.name() == "Variable") else {
@@ -108,7 +119,7 @@ pub(super) fn per_vertex(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u
         let why = match (entry.word(1), class) {
             (model::FRAGMENT, class::INPUT) if array => continue,
             (model::FRAGMENT, class::INPUT) => "PerVertexKHR is of arrays",
-            _ => "PerVertexKHR is of what fragments take",
+            _ => "PerVertexKHR is allowed on fragment inputs only",
         };
         module.fail("vulkan-decoration", &item, why);
     }

@@ -1,7 +1,7 @@
-//! Our own rules over a module: header, ids, sections, capabilities, functions and blocks, types.
+//! Validation of a module: header, ids, sections, capabilities, functions and blocks, types.
 //!
-//! Source of the rules: the SPIR-V specification's universal validation rules, as far as they are here; each finding
-//! names its rule. Rules of one client API (Vulkan, OpenCL) are not here.
+//! Source of the rules: the SPIR-V specification's universal validation rules, as far as they are implemented. Each
+//! finding names its rule. Rules of client APIs are in modules of their own.
 
 mod annotations;
 mod applied;
@@ -48,10 +48,10 @@ use super::{Api, HEADER_WORDS, MAGIC, ModuleIndex, TargetEnv, decoration, instru
 use crate::{Report, Severity};
 use std::collections::{HashMap, HashSet};
 
-/// Findings after which a module is not looked at further.
+/// Limit on findings per module.
 const ENOUGH: usize = 32;
 
-/// An instruction with what every pass asks for.
+/// An instruction with its commonly used fields.
 #[derive(Clone, Copy)]
 struct Item<'a> {
     row: &'a Row,
@@ -70,20 +70,20 @@ impl<'a> Item<'a> {
         self.words.get(at).copied().unwrap_or(0)
     }
 
-    /// Words behind result type and result.
+    /// Words after result type and result.
     fn args(&self) -> &'a [u32] {
         let skip = 1 + usize::from(self.row.has_type) + usize::from(self.row.has_result);
         self.words.get(skip..).unwrap_or(&[])
     }
 }
 
-/// A decoration that an id or a member of it has.
+/// A decoration of an id or a member.
 #[derive(Clone, Copy)]
 struct Given {
     target: u32,
     member: Option<u32>,
     kind: u32,
-    /// Its instruction, among the items.
+    /// Index of its instruction among the items.
     at: usize,
 }
 
@@ -94,7 +94,7 @@ struct Checked<'a> {
     items: Vec<Item<'a>>,
     defs: Ids<u32>,
     sets: HashMap<u32, String>,
-    /// Capabilities declared, and all that those bring with them.
+    /// Capabilities declared or implied.
     capabilities: HashSet<u32>,
     report: Report,
     /// Position of the first OpFunction among the items.
@@ -105,18 +105,18 @@ struct Checked<'a> {
     physical: bool,
     addressing: u32,
     memory_model: u32,
-    /// Vulkan's version, where the module is meant for it.
+    /// Vulkan's version, if the module targets Vulkan.
     vulkan: Option<u32>,
-    /// What each type holds.
+    /// Contents of each type.
     held: Ids<u8>,
     /// Bytes of the largest scalar in each type.
     widest: Ids<u8>,
-    /// Each id with the kinds of its decorations and of its members'.
+    /// Each id with the kinds of its own and its members' decorations.
     decorations: HashSet<(u32, u32)>,
-    /// Decorations as they are given, those of groups too.
+    /// Decorations, including those from groups.
     given: Vec<Given>,
     extensions: HashSet<String>,
-    /// Structs that are blocks, and types that hold one.
+    /// Structs that are blocks, and types that contain one.
     blocks: HashSet<u32>,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Checked<'a> {
         }
     }
 
-    /// As [`Checked::fail`], of what is doubtful and lets the module pass.
+    /// [`Checked::fail`] with a warning, for violations that other validators accept.
     fn warn(&mut self, rule: &'static str, item: &Item<'_>, message: impl Into<String>) {
         let offset = Some(item.position as u64 * 4);
         let place = self.place(item);
@@ -157,7 +157,7 @@ impl<'a> Checked<'a> {
         }
     }
 
-    /// Whether pointers may be chosen and compared.
+    /// Whether pointers may be selected and compared.
     fn variable_pointers(&self) -> bool {
         use super::capability::{VARIABLE_POINTERS, VARIABLE_POINTERS_STORAGE_BUFFER};
         let any = [VARIABLE_POINTERS, VARIABLE_POINTERS_STORAGE_BUFFER];
@@ -169,7 +169,7 @@ impl<'a> Checked<'a> {
         self.def(id).map_or(0, |item| item.ty)
     }
 
-    /// Name of the defining opcode without `Op`; empty if not defined.
+    /// Name of the defining opcode without `Op`; empty if undefined.
     fn kind(&self, id: u32) -> &'a str {
         self.def(id).map_or("", |item| item.name())
     }
@@ -195,7 +195,7 @@ impl<'a> Checked<'a> {
         self.extensions.contains(name)
     }
 
-    /// The type of the elements of an array, however deep; the type itself where it is none.
+    /// The innermost element type of nested arrays; other types are returned unchanged.
     fn elements(&self, mut ty: u32) -> u32 {
         for _ in 0..self.items.len() {
             match self.def(ty) {
@@ -206,19 +206,19 @@ impl<'a> Checked<'a> {
         ty
     }
 
-    /// A constant integer's value.
+    /// The value of a constant integer.
     fn constant(&self, id: u32) -> Option<u32> {
         let item = self.def(id).filter(|item| item.name() == "Constant")?;
         (self.kind(item.ty) == "TypeInt").then(|| item.word(3))
     }
 }
 
-/// Every finding about a module given as words in the machine's order.
+/// All findings about a module given as words in host order.
 pub fn validate(grammar: &Grammar, words: &[u32]) -> Report {
     validate_for(grammar, words, TargetEnv::UNIVERSAL)
 }
 
-/// As [`validate`], for a target environment.
+/// [`validate`] for a target environment.
 pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report {
     let bound = words.get(3).copied().unwrap_or(0);
     let mut module = Checked {
@@ -246,7 +246,7 @@ pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report 
         blocks: HashSet::new(),
     };
     if words.len() < HEADER_WORDS {
-        module.header("header", format!("{} words are no header", words.len()), 0);
+        module.header("header", format!("{} words are not a header", words.len()), 0);
         return module.report;
     }
     let version = words[1];
@@ -265,7 +265,7 @@ pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report 
         module.header("bound", format!("id bound is {bound}, 1 to 4194303 are allowed"), 3);
     }
     if words[4] != 0 {
-        // Reserved and to be 0; other readers take any.
+        // The schema must be 0, but other readers accept any.
         let message = format!("schema is {}, only 0 is known", words[4]);
         module
             .report
@@ -282,7 +282,7 @@ pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report 
     }
     module.physical = module.addressing != 0;
     gather(&mut module);
-    // Capability 1 is Shader; Matrix, which it brings, is no shader's own.
+    // Capability 1 is Shader; Matrix, which Shader implies, does not make a module a shader.
     module.shader = module
         .items
         .iter()
@@ -296,7 +296,7 @@ pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report 
         types::check,
     ];
     for pass in passes {
-        // Later passes rely on what earlier ones found whole.
+        // Later passes rely on the earlier ones having passed.
         if module.report.is_valid() {
             pass(&mut module);
         }
@@ -314,9 +314,9 @@ pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report 
     module.report
 }
 
-/// What several passes ask of the declarations: decorations, extensions, what types hold.
+/// Gathers decorations, extensions and type contents for several passes.
 fn gather(module: &mut Checked<'_>) {
-    // What each group gives, each kind once.
+    // The decorations of each group, each kind once.
     let mut groups: HashMap<u32, Vec<Given>> = HashMap::new();
     let first = module.first_function.min(module.items.len());
     for at in 0..first {
@@ -380,7 +380,7 @@ fn gather(module: &mut Checked<'_>) {
     }
 }
 
-/// Reads the instructions against the grammar and finds their definitions.
+/// Reads the instructions by the grammar, and records definitions.
 fn collect(module: &mut Checked<'_>) {
     let (grammar, words) = (module.grammar, module.words);
     let mut context = Context::new(words);
@@ -442,16 +442,16 @@ fn collect(module: &mut Checked<'_>) {
     }
 }
 
-/// Every id: within the bound, defined, and before its use where the opcode wants that.
+/// Every id is within the bound, defined, and defined before use if the opcode requires that.
 fn ids(module: &mut Checked<'_>) {
     let (grammar, words) = (module.grammar, module.words);
     let mut context = Context::new(words);
-    // Pointers that are told of before they are declared.
-    let mut told = HashSet::new();
+    // Forward-declared pointers.
+    let mut forward_declared = HashSet::new();
     for at in 0..module.items.len() {
         let item = module.items[at];
         if item.row.opcode as u16 == op::TYPE_FORWARD_POINTER {
-            told.insert(item.word(1));
+            forward_declared.insert(item.word(1));
         }
         let is_type = item.name().starts_with("Type");
         let instruction = super::Instruction {
@@ -472,7 +472,10 @@ fn ids(module: &mut Checked<'_>) {
                 }
                 Shape::Id | Shape::ResultType => match module.defs.get(id) as usize {
                     0 => module.fail("id-undefined", &item, format!("id {id} is not defined")),
-                    def if def > at && !forward(item.name(), operand.at) && !(is_type && told.contains(&id)) => {
+                    def if def > at
+                        && !forward(item.name(), operand.at)
+                        && !(is_type && forward_declared.contains(&id)) =>
+                    {
                         module.fail("id-order", &item, format!("id {id} is used before its definition"));
                     }
                     def if *operand.shape == Shape::Id
@@ -501,11 +504,11 @@ fn ids(module: &mut Checked<'_>) {
     }
 }
 
-/// Why an instruction may not name what a definition defines; `early` where that stands before it.
+/// Why an instruction may not refer to a definition; `early` if it precedes the definition.
 fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -> Option<&'static str> {
     let (name, of, what) = (item.name(), item.row.opcode as u16, def.name());
     if (2..op::EXT_INST_IMPORT).contains(&of) || of == op::NO_LINE {
-        // Names and lines are of anything.
+        // Names and lines may refer to anything.
         return None;
     }
     let free = of == op::EXT_INST
@@ -522,7 +525,7 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
             let pointers = module.items.iter().any(|i| {
                 i.row.opcode as u16 == op::CAPABILITY && i.word(1) == super::capability::FUNCTION_POINTERS_INTEL
             });
-            return (!pointers).then_some("is a function type, which functions alone are of");
+            return (!pointers).then_some("is a function type, which only functions have");
         }
         let fine = declares || decorates || free || of == op::FUNCTION || counts || !early;
         return (!fine).then_some("is a type, where a value is needed");
@@ -548,7 +551,7 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
     if def.ty == 0 && early {
         let branches = matches!(of, op::LOOP_MERGE..=op::SWITCH) || matches!(name, "Phi" | "ExtInst");
         let fine = declares || decorates || free || branches || counts || of == op::FUNCTION || name.contains("INTEL");
-        return (!fine).then_some("is no value");
+        return (!fine).then_some("is not a value");
     }
     None
 }
@@ -558,7 +561,7 @@ fn is_type(name: &str) -> bool {
     name.starts_with("Type") && name != "TypeForwardPointer"
 }
 
-/// Whether an opcode may name ids that come later (in a function, dominance decides instead of order).
+/// Whether an opcode may refer to later ids (in a function, dominance matters instead of order).
 fn forward(name: &str, at: usize) -> bool {
     match name {
         "ExecutionMode" | "ExecutionModeId" | "EntryPoint" | "Name" | "MemberName" | "SelectionMerge" | "LoopMerge"

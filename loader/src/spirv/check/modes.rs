@@ -1,4 +1,4 @@
-//! Execution modes: the models that have them, those that exclude each other and those that must be there.
+//! Execution modes: allowed models, exclusions and requirements.
 
 use super::{Checked, Item};
 use crate::spirv::{capability, mode, model, op};
@@ -7,14 +7,14 @@ use std::collections::{HashMap, HashSet};
 const TESSELLATION: &[u32] = &[model::TESSELLATION_CONTROL, model::TESSELLATION_EVALUATION];
 const MESH: &[u32] = &[model::MESH_NV, model::MESH_EXT];
 
-/// Interlocks of pixels, samples and shading rates, ordered and unordered.
+/// Pixel, sample and shading rate interlocks, ordered and unordered.
 pub(super) const INTERLOCKS: [u32; 6] = [5366, 5367, 5368, 5369, 5370, 5371];
 
-/// References to a stencil: unchanged, greater, less.
+/// Stencil reference modes: unchanged, greater, less.
 const STENCIL_FRONT: [u32; 3] = [5079, 5080, 5081];
 const STENCIL_BACK: [u32; 3] = [5082, 5083, 5084];
 
-/// Modes with the models that have them.
+/// Modes with their models.
 const ROWS: &[(&[u32], &[&[u32]])] = &[
     (
         &[
@@ -87,7 +87,7 @@ const ROWS: &[(&[u32], &[&[u32]])] = &[
     ),
 ];
 
-/// Models with modes of which there is so much, at least and at most.
+/// Models with exclusive modes, and the least and largest number of them.
 type Exclusive = (
     &'static [u32],
     &'static [u32],
@@ -179,7 +179,7 @@ const EXCLUSIVE: &[Exclusive] = &[
     ),
 ];
 
-/// Checks the modes of all entry points; gives them by the entry point's function.
+/// Checks the modes of all entry points; returns them by the entry point's function.
 pub(super) fn check(module: &mut Checked<'_>, entries: &[Item<'_>]) -> HashMap<u32, HashSet<u32>> {
     let mut models: HashMap<u32, HashSet<u32>> = HashMap::new();
     for entry in entries {
@@ -204,12 +204,12 @@ pub(super) fn check(module: &mut Checked<'_>, entries: &[Item<'_>]) -> HashMap<u
                 mode::LOCAL_SIZE_HINT_ID,
             ]
             .contains(&kind);
-            // Without operands there is nothing that could be an id or not.
+            // Without operands, the two instructions are equivalent.
             if by_id != (opcode == op::EXECUTION_MODE_ID) && (by_id || item.words.len() > 3) {
                 module.fail(
                     "execution-mode",
                     &item,
-                    "the mode's operands are not what the instruction takes",
+                    "the mode's operands do not match the instruction",
                 );
             }
             if opcode == op::EXECUTION_MODE_ID && by_id && !item.words[3..].iter().all(|id| module.is_constant(*id)) {
@@ -255,9 +255,9 @@ pub(super) fn check(module: &mut Checked<'_>, entries: &[Item<'_>]) -> HashMap<u
     given
 }
 
-/// What the memory model and the entry points ask of each other.
+/// Mutual requirements of the memory model and the entry points.
 fn memory_model(module: &mut Checked<'_>, entries: &[Item<'_>]) {
-    /// The memory model Vulkan.
+    /// The Vulkan memory model.
     const VULKAN: u32 = 3;
     let has = |any: &[u32]| entries.iter().any(|entry| any.contains(&entry.word(1)));
     let mixed = has(&[model::TASK_NV, model::MESH_NV]) && has(&[model::TASK_EXT, model::MESH_EXT]);
@@ -267,12 +267,12 @@ fn memory_model(module: &mut Checked<'_>, entries: &[Item<'_>]) {
             module.fail(
                 "memory-model",
                 &item,
-                "the capability VulkanMemoryModel asks for that model",
+                "the capability VulkanMemoryModel requires that model",
             );
         }
         // Logical and PhysicalStorageBuffer64.
         if module.vulkan.is_some() && !matches!(module.addressing, 0 | 5348) {
-            module.fail("memory-model", &item, "Vulkan has no such addressing model");
+            module.fail("memory-model", &item, "Vulkan does not have this addressing model");
         }
         if mixed {
             module.fail("memory-model", &item, "meshes are of one extension in a module");

@@ -53,7 +53,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
             }
             match operand.shape {
                 Shape::Value => {
-                    // Aliases share a value: any of them that is enabled will do.
+                    // Aliases share a value: one enabled alias suffices.
                     let from = kind.enumerants.partition_point(|row| row.value < word);
                     let aliases = kind.enumerants[from..].iter().take_while(|row| row.value == word);
                     let mut all = Gate {
@@ -99,7 +99,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
             "ExecutionMode" | "ExecutionModeId" => {
                 let entry = item.word(1);
                 if !entries.functions.contains(&entry) {
-                    module.fail("execution-mode", &item, format!("id {entry} is no entry point"));
+                    module.fail("execution-mode", &item, format!("id {entry} is not an entry point"));
                 }
             }
             "MemberName" => {
@@ -127,7 +127,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
     }
 }
 
-/// Extensions that are written against version 1.4.
+/// Extensions written against version 1.4.
 fn extension_versions(module: &mut Checked<'_>) {
     const FROM_1_4: [&str; 3] = [
         "SPV_EXT_mesh_shader",
@@ -143,7 +143,7 @@ fn extension_versions(module: &mut Checked<'_>) {
     }
 }
 
-/// Capabilities declared, and all that those bring with them.
+/// Capabilities declared or implied.
 fn declared(module: &Checked<'_>) -> HashSet<u32> {
     let mut open: Vec<u32> = module
         .items
@@ -211,7 +211,7 @@ fn gate(
 /// Entry points, gathered once.
 struct Entries<'a> {
     functions: HashSet<u32>,
-    /// How many have a model and a name.
+    /// Number of entry points with a model and a name.
     names: HashMap<(u32, &'a [u32]), u32>,
 }
 
@@ -236,7 +236,7 @@ impl<'a> Entries<'a> {
         &words[..string_words(words).unwrap_or(0)]
     }
 
-    /// Entry points of this one's model and name.
+    /// Number of entry points with this one's model and name.
     fn twins(&self, item: &Item<'a>) -> u32 {
         self.names.get(&(item.word(1), Self::name(item))).copied().unwrap_or(0)
     }
@@ -249,7 +249,7 @@ fn entry_point<'a>(module: &mut Checked<'a>, item: &Item<'a>, entries: &Entries<
     let kernel = item.word(1) == model::KERNEL;
     let signature = module.def(function.word(4));
     if !kernel && signature.is_some_and(|s| s.args().len() != 1 || module.kind(s.word(2)) != "TypeVoid") {
-        module.fail("entry-point", item, "an entry point takes and gives nothing");
+        module.fail("entry-point", item, "an entry point has parameters or a result");
     }
     let skip = 3 + string(&item.words[3..]).map_or(0, |s| s.1);
     let late = module.words[1] >= 0x10400;
@@ -262,11 +262,11 @@ fn entry_point<'a>(module: &mut Checked<'a>, item: &Item<'a>, entries: &Entries<
                     module.fail(
                         "interface",
                         item,
-                        format!("%{id} of storage class {class} is no interface variable"),
+                        format!("%{id} of storage class {class} is not an interface variable"),
                     );
                 }
             }
-            _ => module.fail("interface", item, format!("%{id} is no variable")),
+            _ => module.fail("interface", item, format!("%{id} is not a variable")),
         }
         if !seen.insert(*id) && late {
             module.fail("interface", item, format!("%{id} is named twice"));
@@ -277,7 +277,7 @@ fn entry_point<'a>(module: &mut Checked<'a>, item: &Item<'a>, entries: &Entries<
     }
 }
 
-/// Capabilities that bring conversions to 16 bits, and with them ways of rounding.
+/// Capabilities for 16-bit conversions, which allow rounding modes.
 const ROUNDING: [u32; 5] = [
     capability::STORAGE_BUFFER_16,
     capability::STORAGE_UNIFORM_16,
@@ -286,6 +286,6 @@ const ROUNDING: [u32; 5] = [
     capability::WORKGROUP_EXPLICIT_LAYOUT_16,
 ];
 
-/// Built-ins of every vertex's block, which modules without their capabilities name too: PointSize, ClipDistance and
-/// CullDistance.
+/// Built-ins of the default vertex block, which modules may declare without their capabilities: PointSize, ClipDistance
+/// and CullDistance.
 const NAMED_FREELY: [u32; 3] = [1, 3, 4];

@@ -1,5 +1,5 @@
-//! Rules of built-in variables, meshes, layouts and variable pointers, each broken once; ids that are numbered anew; and
-//! SPIRV-Tools' own tests, where they lie beside the checkout.
+//! Rules of built-in variables, meshes, layouts and variable pointers, each broken once; renumbered ids; and
+//! SPIRV-Tools' own tests, if present beside the checkout.
 
 use super::validate_for;
 use crate::Severity;
@@ -52,7 +52,7 @@ const REFLECTED: &str = "OpCapability Shader\nOpExtension \"SPV_KHR_non_semantic
                          %kernel = OpExtInst %void %set Kernel %main %name %zero %zero %name\n\
                          %required = OpExtInst %void %set PropertyRequiredWorkgroupSize %kernel %zero %zero %zero\n";
 
-/// A module, what replaces what in it, and a part of what is then said.
+/// A module, a replacement, and a part of the expected finding.
 const ROWS: &[(&str, &str, &str, &str)] = &[
     (
         VERTEX,
@@ -70,19 +70,19 @@ const ROWS: &[(&str, &str, &str, &str)] = &[
         VERTEX,
         "1 BuiltIn PointSize",
         "1 BuiltIn Position",
-        "Position: is of another type",
+        "Position: has another type",
     ),
     (
         VERTEX,
         "1 BuiltIn PointSize",
         "1 BuiltIn SubgroupSize",
-        "no member of a struct",
+        "not a member of a struct",
     ),
     (
         MESH,
         "%some_uint = OpTypeArray %uint %two",
         "%some_uint = OpTypeArray %uint %three",
-        "OutputPrimitivesEXT says 2",
+        "OutputPrimitivesEXT is 2",
     ),
     (
         MESH,
@@ -90,7 +90,12 @@ const ROWS: &[(&str, &str, &str, &str)] = &[
         "",
         "must be PerPrimitiveEXT",
     ),
-    (MESH, "OutputTrianglesEXT", "OutputLinesEXT", "primitives are others"),
+    (
+        MESH,
+        "OutputTrianglesEXT",
+        "OutputLinesEXT",
+        "the entry point has other primitives",
+    ),
     (
         MESH,
         "OpSetMeshOutputsEXT %three %two",
@@ -115,19 +120,14 @@ const ROWS: &[(&str, &str, &str, &str)] = &[
         "",
         "needs variable pointers",
     ),
-    (
-        BUFFER,
-        "%block 1 Offset 16",
-        "%block 1 Offset 8",
-        "lies across 16 bytes",
-    ),
+    (BUFFER, "%block 1 Offset 16", "%block 1 Offset 8", "straddles 16 bytes"),
     (
         BUFFER,
         "%held = OpVariable %to_plain",
         "%held = OpVariable %to_inner",
         "explicit layout",
     ),
-    (REFLECTED, "Reflection.5", "Reflection.0", "no such version"),
+    (REFLECTED, "Reflection.5", "Reflection.0", "unknown version"),
     (REFLECTED, "Reflection.5", "Reflection.4", "two operands"),
     (REFLECTED, "%main %name", "%main %other", "not the entry point's"),
     (
@@ -140,9 +140,14 @@ const ROWS: &[(&str, &str, &str, &str)] = &[
         REFLECTED,
         "%kernel %zero",
         "%kernel %name",
-        "is not what the instruction takes",
+        "has the wrong type for this instruction",
     ),
-    (BUFFER, "LocalSize 1 1 1", "LocalSize 1 0 1", "a workgroup of nothing"),
+    (
+        BUFFER,
+        "LocalSize 1 1 1",
+        "LocalSize 1 0 1",
+        "the workgroup size is zero",
+    ),
     (BUFFER, "OpExecutionMode %main LocalSize 1 1 1\n", "", "needs LocalSize"),
     (
         MESH,
@@ -175,22 +180,22 @@ fn finding(words: &[u32]) -> Option<String> {
 }
 
 #[test]
-fn each_rule_is_broken_once_and_kept_once() {
+fn each_rule_has_a_passing_and_a_failing_module() {
     let mut wrong = Vec::new();
     for (text, from, to, said) in ROWS {
         assert!(text.contains(from), "{from}");
         if let Some(found) = finding(&words_of(text)) {
-            wrong.push(format!("a good module is refused: {found}"));
+            wrong.push(format!("a valid module is rejected: {found}"));
         }
         let found = finding(&words_of(&text.replacen(from, to, 1)));
         if found.as_ref().is_none_or(|found| !found.contains(said)) {
-            wrong.push(format!("{to:?} should say {said:?}: {found:?}"));
+            wrong.push(format!("{to:?} should report {said:?}: {found:?}"));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What an extension or a newer rule allows, and what is then taken from the module that makes it an error.
+/// Modules that an extension or a newer rule allows, and the text whose removal makes each invalid.
 const ALLOWED: &[(&str, &str)] = &[
     (
         "OpCapability Shader\nOpExtension \"SPV_AMD_gpu_shader_half_float_fetch\"\nOpMemoryModel Logical GLSL450\n\
@@ -249,7 +254,7 @@ fn floats_with_a_sign_or_beyond_their_type_are_as_spirv_as_has_them() {
     assert_eq!(half("0x1.8p+16"), Some(0x7e00));
 }
 
-/// The module with every id numbered anew.
+/// The module with all ids renumbered.
 fn renumbered(words: &[u32], random: &mut fastrand::Rng) -> Vec<u32> {
     let grammar = Grammar::builtin();
     let mut numbers: Vec<u32> = (1..words[3]).collect();
@@ -270,7 +275,7 @@ fn renumbered(words: &[u32], random: &mut fastrand::Rng) -> Vec<u32> {
     out
 }
 
-/// Two entry points with variables of their own, and literals that are the numbers of others' ids.
+/// Two entry points with separate variables, and literals equal to other ids.
 const TWO: &str = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Vertex %first \"first\" %give\n\
                    OpEntryPoint Fragment %second \"second\" %take\nOpExecutionMode %second OriginUpperLeft\n\
                    OpDecorate %give Location 0\nOpDecorate %take Location 0\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
@@ -283,7 +288,7 @@ const TWO: &str = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPo
                    OpFunctionEnd\n";
 
 #[test]
-fn a_verdict_does_not_hang_on_the_numbers_of_ids() {
+fn verdicts_do_not_depend_on_id_numbers() {
     let mut random = fastrand::Rng::with_seed(3);
     for text in [VERTEX, MESH, BUFFER, REFLECTED, TWO] {
         let words = words_of(text);
@@ -294,14 +299,14 @@ fn a_verdict_does_not_hang_on_the_numbers_of_ids() {
             assert_eq!(found, None, "{}", crate::spirv::print(&other).unwrap());
         }
     }
-    // Broken modules stay broken, too.
+    // Broken modules remain broken when renumbered.
     for (text, from, to, _) in ROWS {
         let other = renumbered(&words_of(&text.replacen(from, to, 1)), &mut random);
         assert!(finding(&other).is_some(), "{to:?}");
     }
 }
 
-/// SPIRV-Tools' tests of its validator: its newest suite's verdict, or that of the version which distributions have.
+/// SPIRV-Tools' tests of its validator, with the verdict of its newest suite or of the version in distributions.
 #[test]
 fn the_tests_of_spirv_tools_get_their_verdicts() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus/spirv/validator-tests");
@@ -311,7 +316,7 @@ fn the_tests_of_spirv_tools_get_their_verdicts() {
             "no {}",
             folder.display()
         );
-        println!("0 tests of SPIRV-Tools: they are not here");
+        println!("0 tests of SPIRV-Tools: not present");
         return;
     };
     let (mut all, mut newest, mut wrong) = (0, 0, Vec::new());

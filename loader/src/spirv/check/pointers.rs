@@ -1,10 +1,10 @@
-//! Pointers without physical addressing that are chosen, loaded or given back: variable pointers.
+//! Variable pointers: selected, loaded or returned pointers without physical addressing.
 
 use super::form::{Why, when};
 use super::{Checked, Item};
 use crate::spirv::{capability, class, decoration as dec};
 
-/// Opcodes whose results are variable pointers.
+/// Opcodes that yield variable pointers.
 const VARIABLE: [&str; 6] = [
     "ConstantNull",
     "FunctionCall",
@@ -14,7 +14,7 @@ const VARIABLE: [&str; 6] = [
     "Select",
 ];
 
-/// Whether a capability lets pointers of a storage class be chosen; nothing of others.
+/// Whether a capability allows variable pointers to a storage class; `None` for other classes.
 pub(super) fn may_vary(module: &Checked<'_>, of: u32) -> Option<bool> {
     match of {
         class::STORAGE_BUFFER => Some(module.variable_pointers()),
@@ -23,7 +23,7 @@ pub(super) fn may_vary(module: &Checked<'_>, of: u32) -> Option<bool> {
     }
 }
 
-/// Checks an instruction whose result, or the pointer that it takes, is a variable pointer.
+/// Checks an instruction that yields or uses a variable pointer.
 pub(super) fn check(module: &Checked<'_>, item: &Item<'_>) -> Why {
     if module.physical || !module.shader {
         return None;
@@ -71,7 +71,7 @@ pub(super) fn check(module: &Checked<'_>, item: &Item<'_>) -> Why {
     .or_else(|| one_structure(module, item))
 }
 
-/// Without the capability VariablePointers all that is chosen from lies in one structure.
+/// Without the capability VariablePointers, all candidates point into one structure.
 fn one_structure(module: &Checked<'_>, item: &Item<'_>) -> Why {
     if module.capabilities.contains(&capability::VARIABLE_POINTERS) {
         return None;
@@ -89,9 +89,9 @@ fn one_structure(module: &Checked<'_>, item: &Item<'_>) -> Why {
     )
 }
 
-/// The variable that a pointer leads into, where that is certain.
+/// The variable that a pointer leads into, if it is certain.
 fn root(module: &Checked<'_>, mut id: u32) -> Option<u32> {
-    // A chain of chains is not followed further: each instruction would follow all of it.
+    // The depth is limited, because each instruction of a long chain would follow all of it.
     for _ in 0..64 {
         let item = module.def(id)?;
         match item.name() {

@@ -1,32 +1,32 @@
-//! Rays, meshes and what else came with extensions: kinds of their operands and results, as a table.
+//! Operand and result types of ray tracing, mesh and other extension instructions, as a table.
 
 use super::form::{Base, Form, Why};
 use super::{Checked, Item, scopes};
 
-/// What an operand or a result has to be.
+/// The required type of an operand or result.
 #[derive(Clone, Copy, Debug)]
 enum Want {
     /// A pointer to a ray query that is a memory object.
     Query,
     /// An acceleration structure.
     Structure,
-    /// A number of this form, with a sign or without.
+    /// A number of this form, signed or unsigned.
     Form(Form),
-    /// A 32-bit integer without a sign.
+    /// A 32-bit unsigned integer.
     Unsigned,
-    /// A constant 32-bit integer that says which intersection is meant.
+    /// A constant 32-bit integer that selects the intersection.
     Which,
     /// A variable of one of these storage classes.
     Variable(&'static [u32]),
     /// A matrix of four columns of three floats.
     Matrix,
-    /// 64 bits without a sign, or two times 32.
+    /// A 64-bit unsigned integer, or two 32-bit ones.
     Handle,
     /// The scope of a clock.
     Clock,
     /// A scalar or vector of integers or bools.
     Discrete,
-    /// Of the result's type.
+    /// The result's type.
     Result,
 }
 
@@ -45,7 +45,7 @@ const PAYLOAD: Want = Variable(&[5338, 5342]);
 const CALLABLE: Want = Variable(&[5328, 5329]);
 const TASK: Want = Variable(&[5402]);
 
-/// An opcode's result, where it has one to be looked at, and its operands.
+/// An opcode, its result type (if checked), and its operands.
 type Row = (&'static str, Option<Want>, &'static [Want]);
 
 const ROWS: &[Row] = &[
@@ -110,7 +110,7 @@ const ROWS: &[Row] = &[
     ("ExpectKHR", Some(Discrete), &[Result, Result]),
 ];
 
-/// The first opcode of the table is behind all of the core's.
+/// The first opcode of the table; all core opcodes are lower.
 const FIRST: u32 = 4000;
 
 pub(super) fn check(module: &Checked<'_>, item: &Item<'_>) -> Why {
@@ -127,7 +127,7 @@ pub(super) fn check(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let pairs = operands.iter().zip(item.args()).enumerate();
     pairs
         .filter(|(_, (want, id))| !fits(module, item, **want, **id))
-        .map(|(at, (_, id))| format!("operand {at}, %{id}, is not what the opcode takes there"))
+        .map(|(at, (_, id))| format!("operand {at}, %{id}, has the wrong type for this opcode"))
         .next()
 }
 
@@ -161,7 +161,7 @@ fn fits(module: &Checked<'_>, item: &Item<'_>, want: Want, id: u32) -> bool {
             let variable = module.def(id).filter(|def| def.name() == "Variable");
             variable.is_some_and(|def| classes.contains(&def.word(3)))
         }
-        // Of the device or of a subgroup.
+        // Device or subgroup scope.
         Clock => scopes::scope(module, id).is_ok_and(|scope| scope.is_none_or(|scope| matches!(scope, 1 | 3))),
         _ => of_type(module, item, want, module.type_of(id)),
     }
@@ -173,11 +173,11 @@ mod tests {
     use crate::spirv::Grammar;
 
     #[test]
-    fn the_rows_are_called_as_in_the_grammar() {
+    fn rows_have_the_names_of_the_grammar() {
         for (name, ..) in ROWS {
             let row = Grammar::builtin().row_named(&format!("Op{name}")).expect(name);
             assert!(row.opcode >= FIRST, "{name}");
-            // Of aliases the one that an opcode is looked up by.
+            // Of aliases, the name that opcodes are looked up by.
             let opcode = row.opcode as u16;
             assert_eq!(Grammar::builtin().row(opcode).map(|row| &*row.name), Some(&*row.name));
         }

@@ -1,4 +1,4 @@
-//! Imports of instruction sets by their versions, and the declarations of `NonSemantic.ClspvReflection`.
+//! Imports of versioned instruction sets, and the declarations of `NonSemantic.ClspvReflection`.
 
 use super::form::{Form, Why, when};
 use super::{Checked, Item};
@@ -6,7 +6,7 @@ use crate::spirv::operand::string;
 use crate::spirv::{model, op};
 use std::ops::RangeInclusive;
 
-/// Sets whose names end with a version, with those that are known.
+/// Sets whose names end with a version, with the known versions.
 const VERSIONS: [(&str, RangeInclusive<u32>); 3] = [
     (CLSPV, 1..=7),
     ("NonSemantic.Shader.DebugInfo.", 100..=u32::MAX),
@@ -34,12 +34,12 @@ pub(super) fn import(module: &Checked<'_>, item: &Item<'_>) -> Why {
         let version = rest.parse::<u32>().ok();
         when(
             version.is_none_or(|version| !known.contains(&version)),
-            "no such version of the set is known",
+            "unknown version of the set",
         )
     })
 }
 
-/// Checks a declaration of `NonSemantic.ClspvReflection` by what the grammar calls its operands.
+/// Checks a declaration of `NonSemantic.ClspvReflection` by the operand names in the grammar.
 pub(super) fn declaration(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let name = module.sets.get(&item.word(3))?;
     let version: u32 = name.strip_prefix(CLSPV)?.parse().ok()?;
@@ -55,7 +55,7 @@ pub(super) fn declaration(module: &Checked<'_>, item: &Item<'_>) -> Why {
         .find_map(|(rule, id)| operand(module, &rule.name, *id))
 }
 
-/// The instruction of a set that an id is the result of.
+/// The extended instruction that defines an id.
 fn declared<'a>(module: &Checked<'a>, id: u32) -> Option<&'a str> {
     let item = module.def(id).filter(|item| item.row.opcode as u16 == op::EXT_INST)?;
     let name = module.sets.get(&item.word(3)).filter(|name| name.starts_with(CLSPV))?;
@@ -74,11 +74,11 @@ fn operand(module: &Checked<'_>, name: &str, id: u32) -> Why {
     };
     when(
         !fits,
-        &format!("{name}, %{id}, is not what the instruction takes there"),
+        &format!("{name}, %{id}, has the wrong type for this instruction"),
     )
 }
 
-/// Whether an id is a constant 32-bit integer without a sign.
+/// Whether an id is a constant 32-bit unsigned integer.
 fn is_word(module: &Checked<'_>, id: u32) -> bool {
     module.kind(id) == "Constant" && module.of(id) == Form::WORD && module.unsigned(module.type_of(id))
 }
@@ -92,13 +92,13 @@ fn kernel(module: &Checked<'_>, args: &[u32], version: u32) -> Why {
         .filter(|item| item.name() == "String")
         .and_then(|item| string(&item.words[2..]));
     let called = |item: &&Item| string(&item.words[3..]).map(|name| name.0) == text.as_ref().map(|text| text.0.clone());
-    when(module.kind(function) != "Function", "Kernel is no function")
-        .or_else(|| when(entries.is_empty(), "Kernel is no entry point"))
+    when(module.kind(function) != "Function", "Kernel is not a function")
+        .or_else(|| when(entries.is_empty(), "Kernel is not an entry point"))
         .or_else(|| {
             let others = entries.iter().any(|item| item.word(1) != model::GL_COMPUTE);
             when(others, "Kernel is an entry point of another execution model")
         })
-        .or_else(|| when(text.is_none(), "Name is no string"))
+        .or_else(|| when(text.is_none(), "Name is not a string"))
         .or_else(|| when(!entries.iter().any(called), "Name is not the entry point's"))
         .or_else(|| {
             let more = args.len() > 2 && version < 5;
@@ -108,10 +108,10 @@ fn kernel(module: &Checked<'_>, args: &[u32], version: u32) -> Why {
             let mut words = args.get(2..4.min(args.len()).max(2))?.iter();
             words
                 .find(|id| !is_word(module, **id))
-                .map(|id| format!("%{id} is no constant 32-bit integer without a sign"))
+                .map(|id| format!("%{id} is not a constant 32-bit unsigned integer"))
         })
         .or_else(|| {
             let attributes = args.get(4)?;
-            when(module.kind(*attributes) != "String", "Attributes are no string")
+            when(module.kind(*attributes) != "String", "Attributes is not a string")
         })
 }

@@ -1,4 +1,4 @@
-//! Scopes and memory semantics, and the instructions that are made of them.
+//! Scopes and memory semantics, and the instructions that use them.
 
 use super::form::{Base, Form, Why, when};
 use super::{Checked, Item};
@@ -23,18 +23,18 @@ const OUTPUT: u32 = 0x1000;
 const AVAILABLE: u32 = 0x2000;
 const VISIBLE: u32 = 0x4000;
 const VOLATILE: u32 = 0x8000;
-/// Kinds of memory that Vulkan has: uniform, workgroup, image, output.
+/// Memory semantics that Vulkan supports: uniform, workgroup, image, output.
 const OF_VULKAN: u32 = UNIFORM | 0x100 | 0x800 | OUTPUT;
 
-/// A 32-bit integer, and for shaders one that is known; its value where it is.
+/// A 32-bit integer, which shaders need as a constant; its value if known.
 fn number(module: &Checked<'_>, id: u32, what: &str) -> Result<Option<u32>, String> {
     if module.of(id) != Form::WORD {
-        return Err(format!("{what} %{id} is no 32-bit integer"));
+        return Err(format!("{what} %{id} is not a 32-bit integer"));
     }
     let value = module.known_word(id);
     let loose = module.capabilities.contains(&capability::COOPERATIVE_MATRIX_NV);
     if value.is_none() && module.shader && !(loose && module.is_constant(id)) {
-        return Err(format!("{what} %{id} is no constant, which a shader needs here"));
+        return Err(format!("{what} %{id} is not a constant, which a shader needs here"));
     }
     Ok(value)
 }
@@ -43,12 +43,12 @@ fn number(module: &Checked<'_>, id: u32, what: &str) -> Result<Option<u32>, Stri
 pub(super) fn scope(module: &Checked<'_>, id: u32) -> Result<Option<u32>, String> {
     let value = number(module, id, "scope")?;
     match value {
-        Some(value) if value > SHADER_CALL => Err(format!("{value} is no scope")),
+        Some(value) if value > SHADER_CALL => Err(format!("{value} is not a scope")),
         _ => Ok(value),
     }
 }
 
-/// The scope that a group's operation runs in.
+/// The execution scope of a group operation.
 pub(super) fn execution(module: &Checked<'_>, item: &Item<'_>, id: u32) -> Why {
     let value = match scope(module, id) {
         Ok(Some(value)) => value,
@@ -69,7 +69,7 @@ pub(super) fn execution(module: &Checked<'_>, item: &Item<'_>, id: u32) -> Why {
     )
 }
 
-/// The scope that memory is ordered in.
+/// A memory scope.
 pub(super) fn memory(module: &Checked<'_>, id: u32) -> Why {
     let value = match scope(module, id) {
         Ok(Some(value)) => value,
@@ -95,7 +95,7 @@ pub(super) fn memory(module: &Checked<'_>, id: u32) -> Why {
     None
 }
 
-/// Memory semantics, the operand at a place; `of` is the scope they are for.
+/// The memory semantics operand `id`; `of` is the scope it applies to.
 pub(super) fn semantics(module: &Checked<'_>, item: &Item<'_>, id: u32, of: u32) -> Why {
     let value = match number(module, id, "semantics") {
         Ok(Some(value)) => value,
@@ -105,7 +105,7 @@ pub(super) fn semantics(module: &Checked<'_>, item: &Item<'_>, id: u32, of: u32)
     let vulkan_model = module.capabilities.contains(&capability::VULKAN_MEMORY_MODEL);
     let atomic = item.name().starts_with("Atomic");
     let wrong = [
-        ((value & ORDERS).count_ones() > 1, "memory has one order at most"),
+        ((value & ORDERS).count_ones() > 1, "at most one memory order is allowed"),
         (
             module.memory_model == VULKAN_MODEL && any(SEQUENTIAL),
             "the memory model Vulkan has no SequentiallyConsistent",
@@ -121,7 +121,7 @@ pub(super) fn semantics(module: &Checked<'_>, item: &Item<'_>, id: u32, of: u32)
         ),
         (
             any(AVAILABLE | VISIBLE) && !any(STORAGE),
-            "what is made available or visible must be named",
+            "MakeAvailable and MakeVisible need a storage class",
         ),
         (
             any(VISIBLE) && !any(ACQUIRE | ACQUIRE_RELEASE),
@@ -133,14 +133,14 @@ pub(super) fn semantics(module: &Checked<'_>, item: &Item<'_>, id: u32, of: u32)
         ),
         (
             item.name() == "AtomicFlagClear" && any(ACQUIRE | ACQUIRE_RELEASE),
-            "clearing a flag acquires nothing",
+            "clearing a flag has no acquire semantics",
         ),
     ];
     let found = wrong.iter().find(|row| row.0).map(|row| row.1.to_owned());
     found.or_else(|| in_vulkan(module, item, value, of))
 }
 
-/// The memory model that came with Vulkan.
+/// The Vulkan memory model.
 const VULKAN_MODEL: u32 = 3;
 
 fn in_vulkan(module: &Checked<'_>, item: &Item<'_>, value: u32, of: u32) -> Why {
@@ -151,17 +151,17 @@ fn in_vulkan(module: &Checked<'_>, item: &Item<'_>, value: u32, of: u32) -> Why 
             .or_else(|| when(!any(OF_VULKAN), "a barrier of Vulkan names a kind of memory")),
         "AtomicLoad" => when(
             any(RELEASE | ACQUIRE_RELEASE | SEQUENTIAL),
-            "Vulkan's loads release nothing",
+            "Vulkan's loads have no release semantics",
         ),
         "AtomicStore" => when(
             any(ACQUIRE | ACQUIRE_RELEASE | SEQUENTIAL),
-            "Vulkan's stores acquire nothing",
+            "Vulkan's stores have no acquire semantics",
         ),
         _ => None,
     }
     .or_else(|| {
         let alone = item.name() != "MemoryBarrier" && module.known_word(of) == Some(INVOCATION);
-        when(alone && any(ORDERS), "an invocation's own memory has no order")
+        when(alone && any(ORDERS), "an invocation's private memory has no order")
     })
 }
 
@@ -177,10 +177,10 @@ pub(super) fn barriers(module: &Checked<'_>, item: &Item<'_>) -> Why {
     }
 }
 
-/// Storage classes that atomic instructions reach: Uniform, Workgroup, CrossWorkgroup, Function, Generic,
+/// Storage classes that atomic instructions access: Uniform, Workgroup, CrossWorkgroup, Function, Generic,
 /// AtomicCounter, Image, StorageBuffer, PhysicalStorageBuffer, TaskPayloadWorkgroupEXT.
 const ATOMIC: [u32; 10] = [2, 4, 5, 7, 8, 10, 11, 12, 5349, 5402];
-/// Of these those that Vulkan has.
+/// Those of them that Vulkan has.
 const ATOMIC_IN_VULKAN: [u32; 6] = [2, 4, 11, 12, 5349, 5402];
 
 /// Atomic instructions.
@@ -225,7 +225,7 @@ pub(super) fn atomics(module: &Checked<'_>, item: &Item<'_>) -> Why {
             "AtomicStore" => held.scalar(Base::Int) || held.scalar(Base::Float),
             _ => data == item.ty,
         };
-        when(!points, "the pointer does not lead to what the opcode takes")
+        when(!points, "the pointee type does not match the opcode")
     })
     .or_else(|| {
         let of = ids.next()?;
@@ -247,7 +247,7 @@ pub(super) fn atomics(module: &Checked<'_>, item: &Item<'_>) -> Why {
     })
 }
 
-/// The semantics of a comparison that fails.
+/// The semantics of a failed comparison.
 fn exchanges(module: &Checked<'_>, item: &Item<'_>, equal: u32, unequal: u32, of: u32) -> Why {
     let value = module.known_word(unequal);
     semantics(module, item, unequal, of)
@@ -255,7 +255,7 @@ fn exchanges(module: &Checked<'_>, item: &Item<'_>, equal: u32, unequal: u32, of
             let releases = value.is_some_and(|value| value & (RELEASE | ACQUIRE_RELEASE) != 0);
             when(
                 releases && item.name() == "AtomicCompareExchange",
-                "an exchange that does not happen releases nothing",
+                "a failed exchange has no release semantics",
             )
         })
         .or_else(|| {
@@ -280,11 +280,11 @@ fn float_atomics(module: &Checked<'_>, name: &str, width: u32) -> Why {
     )
 }
 
-/// Operations of the invocations that run together.
+/// Group operations.
 pub(super) fn groups(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let name = item.name();
     if name == "GroupNonUniformPartitionNV" {
-        // It has no scope.
+        // Has no scope operand.
         return None;
     }
     execution(module, item, item.word(3)).or_else(|| match name {
@@ -292,7 +292,7 @@ pub(super) fn groups(module: &Checked<'_>, item: &Item<'_>) -> Why {
             let (r, value) = (module.form(item.ty), module.type_of(item.word(5)));
             when(
                 !r.scalar(Base::Int) || !module.unsigned(item.ty),
-                "the result is an integer without a sign",
+                "the result is an unsigned integer",
             )
             .or_else(|| {
                 let four = module.form(value).int() && module.form(value).count == 4 && module.unsigned(value);
@@ -314,7 +314,7 @@ fn rotate(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let unsigned = |id: u32| module.of(id).scalar(Base::Int) && module.unsigned(module.type_of(id));
     when(
         module.form(item.ty).base == Base::Other,
-        "the result is no number or bool",
+        "the result is not a number or bool",
     )
     .or_else(|| {
         when(
@@ -322,13 +322,13 @@ fn rotate(module: &Checked<'_>, item: &Item<'_>) -> Why {
             "the value is not of the result's type",
         )
     })
-    .or_else(|| when(!unsigned(item.word(5)), "the delta is no integer without a sign"))
+    .or_else(|| when(!unsigned(item.word(5)), "the delta is not an unsigned integer"))
     .or_else(|| {
         let size = *item.words.get(6)?;
         let value = module.constant(size);
         when(
             !unsigned(size) || value.is_none_or(|value| !value.is_power_of_two()),
-            "the cluster's size is no constant power of two",
+            "the cluster's size is not a constant power of two",
         )
     })
 }

@@ -1,6 +1,6 @@
 //! Structured control flow: constructs, their exits and entries, the order of switch cases.
 //!
-//! The rules of "Structured Control Flow" over the structural graph, where a header also leads to its merge and
+//! The rules of "Structured Control Flow" over the structural graph, in which a header also leads to its merge and
 //! continue blocks.
 
 use super::dominance::{Tree, immediate_dominators};
@@ -9,7 +9,7 @@ use super::{Checked, Item};
 use crate::spirv::op;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// What a header's merge instruction names, as blocks.
+/// The blocks that a header's merge instruction names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Merge {
     None,
@@ -42,7 +42,7 @@ enum Kind {
     Continue { header: usize, merge: usize },
 }
 
-/// A construct: its first block, and its merge block or, of a continue construct, its back-edge block.
+/// A construct: its first block, and its merge block (for a continue construct, its back-edge block).
 #[derive(Clone, Copy, Debug)]
 struct Construct {
     kind: Kind,
@@ -50,28 +50,28 @@ struct Construct {
     exit: usize,
 }
 
-/// A finding: the block it is about, and what is wrong.
+/// A finding: the block, and what is wrong.
 type Wrong = (usize, String);
 
-/// The structural graph of a function with what the rules ask of it.
+/// The structural graph of a function with derived data.
 struct Graph<'b> {
     blocks: &'b [Block],
     ids: Vec<u32>,
     merges: Vec<Merge>,
-    /// Blocks that a block's terminator goes to.
+    /// Predecessors by terminators.
     before: Edges,
-    /// As `next`, with merge and continue blocks in front.
+    /// `next`, preceded by merge and continue blocks.
     structural: Edges,
     idom: Vec<usize>,
     dominates: Tree,
     postdominates: Tree,
-    /// Header of the construct that a block is the merge block of.
+    /// Header of the construct that a block merges.
     header_of: HashMap<usize, usize>,
-    /// Headers of the loops that a block is the continue target of.
+    /// Headers of the loops whose continue target a block is.
     loop_of: HashMap<usize, usize>,
 }
 
-/// Checks a function; the blocks' targets exist.
+/// Checks a function whose branch targets exist.
 pub(super) fn check(module: &mut Checked<'_>, blocks: &[Block], index: &HashMap<u32, usize>) {
     let graph = Graph::new(module, blocks, index);
     let wrong = graph
@@ -134,12 +134,12 @@ impl<'b> Graph<'b> {
         graph
     }
 
-    /// The tree of postdominators: blocks moved up by one, the function's exit first.
+    /// The postdominator tree: nodes are blocks shifted by one, after the function's exit.
     fn postdominators(&self) -> Tree {
         let count = self.blocks.len();
         let forward = (0..count).flat_map(|n| self.structural.of(n).iter().map(move |to| (n, *to)));
         let against = Edges::new(count, forward.clone().map(|(from, to)| (to, from)));
-        // Blocks that end, and one of each endless cycle.
+        // Blocks that end, and one of each infinite cycle.
         let ends = (0..count).rev().filter(|n| self.structural.of(*n).is_empty());
         let mut seen = vec![false; count];
         let (mut exits, mut stack) = (Vec::new(), Vec::new());
@@ -175,7 +175,7 @@ impl<'b> Graph<'b> {
         format!("%{}", self.ids[block])
     }
 
-    /// Edges back to a block on the way to them, each loop header having exactly one.
+    /// Back edges, of which each loop header has exactly one.
     fn back_edges(&self) -> Result<Vec<(usize, usize)>, Wrong> {
         let (mut seen, mut open) = (vec![false; self.blocks.len()], vec![false; self.blocks.len()]);
         let mut back = Vec::new();
@@ -205,7 +205,10 @@ impl<'b> Graph<'b> {
         let mut latches: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for &(from, to) in &back {
             if !matches!(self.merges[to], Merge::Loop { .. }) {
-                return Err((from, format!("goes back to {}, which is no loop header", self.name(to))));
+                return Err((
+                    from,
+                    format!("goes back to {}, which is not a loop header", self.name(to)),
+                ));
             }
             latches.entry(to).or_default().insert(from);
         }
@@ -301,13 +304,13 @@ impl<'b> Graph<'b> {
         inside
     }
 
-    /// A construct is left by its exits, entered by its header, and holds the merge blocks of its headers.
+    /// A construct is left by its exits only, entered by its header only, and contains the merge blocks of its headers.
     fn edges(&self, module: &Checked<'_>, construct: &Construct, inside: &BTreeSet<usize>) -> Result<(), Wrong> {
         for &block in inside {
             let mut out = self.blocks[block].next.iter().filter(|to| !inside.contains(to));
             if let Some(to) = out.find(|to| !self.is_exit(module, construct, **to)) {
                 let message = format!(
-                    "leaves the construct of {} to {}, which is none of its exits",
+                    "leaves the construct of {} to {}, which is not one of its exits",
                     self.name(construct.header),
                     self.name(*to)
                 );
@@ -329,7 +332,7 @@ impl<'b> Graph<'b> {
                 && !inside.contains(&merge)
             {
                 let message = format!(
-                    "lies in the construct of {}, its merge block {} does not",
+                    "is in the construct of {}, but its merge block {} is not",
                     self.name(construct.header),
                     self.name(merge)
                 );
@@ -339,7 +342,7 @@ impl<'b> Graph<'b> {
         Ok(())
     }
 
-    /// Whether a construct may be left to this block.
+    /// Whether a construct may exit to this block.
     fn is_exit(&self, module: &Checked<'_>, construct: &Construct, to: usize) -> bool {
         match construct.kind {
             Kind::Loop { next } => to == construct.exit || to == next,
@@ -348,7 +351,7 @@ impl<'b> Graph<'b> {
         }
     }
 
-    /// Whether a selection may be left to this block of the nearest loop or switch around it.
+    /// Whether a selection may exit to this block of the innermost enclosing loop or switch.
     fn leaves_enclosing(&self, module: &Checked<'_>, header: usize, to: usize) -> bool {
         let is_switch = |block: usize| module.items[self.blocks[block].end].row.opcode as u16 == op::SWITCH;
         let mut seen_switch = false;
@@ -375,7 +378,7 @@ impl<'b> Graph<'b> {
         false
     }
 
-    /// The header whose merge block this is, else the immediate dominator.
+    /// The header that this block merges, else the immediate dominator.
     fn enclosing(&self, block: usize) -> Option<usize> {
         let header = self.header_of.get(&block).copied();
         if let Some(header) = header.filter(|h| *h != block && self.dominates(*h, block)) {
@@ -384,7 +387,7 @@ impl<'b> Graph<'b> {
         (block != 0 && self.reached(block)).then(|| self.idom[block])
     }
 
-    /// A continue target is branched to from within its loop only, but for its own back edge.
+    /// A continue target is branched to only from within its loop, except for its back edge.
     fn continues(
         &self,
         construct: &Construct,
@@ -408,7 +411,7 @@ impl<'b> Graph<'b> {
         }
     }
 
-    /// Cases fall through to the next one only.
+    /// Cases fall through only to the next one.
     fn cases(&self, construct: &Construct) -> Result<(), Wrong> {
         let (header, merge) = (construct.header, construct.exit);
         let Some((&default, cases)) = self.blocks[header].next.split_first() else {
@@ -464,7 +467,7 @@ impl<'b> Graph<'b> {
         }
     }
 
-    /// The case that a case falls through to, where it does.
+    /// The case that a case falls through to, if any.
     fn fall_through(&self, target: usize, merge: usize, targets: &HashSet<usize>) -> Result<Option<usize>, Wrong> {
         let (mut found, mut stack, mut visited) = (None, vec![target], HashSet::new());
         while let Some(block) = stack.pop() {
@@ -495,7 +498,7 @@ impl<'b> Graph<'b> {
         Ok(found)
     }
 
-    /// How many constructs a block lies in.
+    /// Number of constructs around a block.
     fn depth(&self, block: usize) -> u32 {
         let (mut depth, mut at) = (0, block);
         let mut seen = HashSet::new();
@@ -516,7 +519,7 @@ impl<'b> Graph<'b> {
         depth
     }
 
-    /// A branch on a condition has a merge instruction, unless one of its targets is known from a construct around it.
+    /// A conditional branch has a merge instruction, unless one of its targets belongs to an enclosing construct.
     fn selections(&self, module: &Checked<'_>) -> Result<(), Wrong> {
         let mut seen: HashSet<usize> = HashSet::new();
         for block in self.order() {
@@ -542,7 +545,7 @@ impl<'b> Graph<'b> {
         Ok(())
     }
 
-    /// Blocks from the first on, each before those it leads to; a construct's blocks before its merge block.
+    /// Blocks in an order where each precedes its successors, and a construct precedes its merge block.
     fn order(&self) -> Vec<usize> {
         let (mut seen, mut order, mut stack) = (vec![false; self.blocks.len()], Vec::new(), vec![(0, 0)]);
         seen[0] = true;

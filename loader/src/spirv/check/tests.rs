@@ -1,10 +1,10 @@
-//! Rules by modules that break exactly one of them, each beside the module that does not.
+//! Modules that break exactly one rule, each beside one that does not.
 
 use super::validate;
 use crate::spirv::Grammar;
 use crate::spirv::asm::{Options, assemble};
 
-/// A shader of one entry point: what stands before the types, the declarations, the body.
+/// A shader with one entry point: what precedes the types, the declarations, the body.
 fn shader(head: &str, declarations: &str, body: &str) -> String {
     format!(
         "OpCapability Shader\n{head}\n%void = OpTypeVoid\n%main_type = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n\
@@ -28,7 +28,7 @@ fn finding(text: &str) -> Option<String> {
     (!report.is_valid()).then(|| report.diagnostics.iter().map(|d| format!("{d}\n")).collect())
 }
 
-/// Each row: a name, a module's parts, and a replacement that breaks it with a part of what is then said.
+/// Each row: a name, a module's parts, and a replacement that breaks it with a part of the expected finding.
 #[test]
 fn each_rule_is_broken_once_and_kept_once() {
     const QUERY: &str = "OpCapability RayQueryKHR\nOpExtension \"SPV_KHR_ray_query\"\nOpMemoryModel Logical GLSL450\n\
@@ -216,7 +216,7 @@ fn each_rule_is_broken_once_and_kept_once() {
         assert!(good.contains(from), "{name}: {from}");
         let broken = finding(&good.replacen(from, to, 1));
         if let Some(found) = finding(&good) {
-            wrong.push(format!("{name}: a good module is refused: {found}"));
+            wrong.push(format!("{name}: a valid module is rejected: {found}"));
         }
         if broken.as_ref().is_none_or(|found| !found.contains(said)) {
             wrong.push(format!("{name}: {broken:?}"));

@@ -33,7 +33,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
     }
 }
 
-/// Specialization constants by `OpQuantizeToF16` are of 32-bit floats.
+/// Specialisation constants by `OpQuantizeToF16` are 32-bit floats.
 fn quantized(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let of = item.name() == "SpecConstantOp" && item.word(3) == 116;
     let form = module.form(item.ty);
@@ -43,7 +43,7 @@ fn quantized(module: &Checked<'_>, item: &Item<'_>) -> Why {
     )
 }
 
-/// What the specification forbids and SPIRV-Tools lets pass.
+/// Violations of the specification that SPIRV-Tools accepts.
 fn doubtful(module: &Checked<'_>, item: &Item<'_>, at: usize) -> Why {
     match item.name() {
         "SpecConstantOp" => {
@@ -57,7 +57,7 @@ fn doubtful(module: &Checked<'_>, item: &Item<'_>, at: usize) -> Why {
             rules_of_values(module, &inner)
         }
         "TypeInt" => when(item.word(3) > 1, "signedness is 0 or 1"),
-        // What it reads is undefined; the module is none the less whole.
+        // The value read is undefined, but the module is valid.
         "AccessChain" | "InBoundsAccessChain" => {
             let mut indices = item.words.get(4..)?.iter();
             let below = indices.find(|id| memory::negative(module, **id))?;
@@ -87,7 +87,7 @@ fn result_type(module: &Checked<'_>, item: &Item<'_>) -> Why {
         || item.name().contains("INTEL");
     when(
         !kind.starts_with("Type") || kind == "TypeForwardPointer",
-        "the result type is no type",
+        "the result type is not a type",
     )
     .or_else(|| when(kind == "TypeVoid" && !void, "the result type is void"))
 }
@@ -113,7 +113,7 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
             "an integer has 8, 16, 32 or 64 bits",
         )
         .or_else(|| {
-            // SPIRV-Tools looks at the sign of 32 bits only; the others are among the doubtful.
+            // SPIRV-Tools checks the sign of 32-bit integers only; the others are warnings.
             let signed = item.word(2) == 32 && item.word(3) != 0;
             let kernel = module.capabilities.contains(&capability::KERNEL);
             when(signed && item.word(3) > 1, "signedness is 0 or 1")
@@ -154,7 +154,7 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
             let def = module.kind(length);
             when(
                 !is_type(item.word(2)) || module.kind(item.word(2)) == "TypeVoid",
-                "the element is no type with a size",
+                "the element is not a type with a size",
             )
             .or_else(|| {
                 when(
@@ -165,7 +165,7 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
             .or_else(|| {
                 when(
                     !def.contains("Constant") || module.of(length).base != Base::Int || module.of(length).count != 1,
-                    "the length is no constant integer",
+                    "the length is not a constant integer",
                 )
             })
             .or_else(|| {
@@ -177,7 +177,7 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
         }
         "TypeRuntimeArray" => when(
             !is_type(item.word(2)) || module.kind(item.word(2)) == "TypeVoid",
-            "the element is no type with a size",
+            "the element is not a type with a size",
         )
         .or_else(|| {
             let nested = module.kind(item.word(2)) == "TypeRuntimeArray";
@@ -198,7 +198,7 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
                 .skip(1)
                 .find(|id| !is_type(**id) || module.kind(**id) == "TypeVoid");
             when(!is_type(item.word(2)), "returns no type")
-                .or_else(|| void.map(|id| format!("%{id} is no parameter type")))
+                .or_else(|| void.map(|id| format!("%{id} is not a parameter type")))
         }
         "TypeForwardPointer" => forward(module, item),
         "TypeSampledImage" => images::sampled_image_type(module, item),
@@ -206,7 +206,7 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
         "TypeCooperativeMatrixNV" => {
             let number = matches!(module.kind(item.word(2)), "TypeInt" | "TypeFloat");
             let known = |id: &u32| module.of(*id).scalar(Base::Int) && module.is_constant(*id);
-            when(!number, "the components are no numbers").or_else(|| {
+            when(!number, "the components are not numbers").or_else(|| {
                 when(
                     !item.words[3..].iter().all(known),
                     "scope, rows and columns are constant integers",
@@ -217,7 +217,7 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
     }
 }
 
-/// Whether an array's length is none, or below.
+/// Whether an array's length is zero or negative.
 fn empty(module: &Checked<'_>, length: &Item<'_>) -> bool {
     match length.name() {
         "ConstantNull" => true,
@@ -231,7 +231,7 @@ fn empty(module: &Checked<'_>, length: &Item<'_>) -> bool {
     }
 }
 
-/// Most members of a struct, and most structs in one another.
+/// Limits on members of a struct, and on nesting.
 const MAX_MEMBERS: usize = 16383;
 
 fn structure(module: &Checked<'_>, item: &Item<'_>) -> Why {
@@ -244,7 +244,7 @@ fn structure(module: &Checked<'_>, item: &Item<'_>) -> Why {
             || matches!(kind(**id), "TypeVoid" | "TypeForwardPointer")
     });
     let structs = || members.iter().filter(|id| kind(**id) == "TypeStruct");
-    bad.map(|id| format!("%{id} is no member type"))
+    bad.map(|id| format!("%{id} is not a member type"))
         .or_else(|| when(members.len() > MAX_MEMBERS, "a struct has 16383 members at most"))
         .or_else(|| {
             let nested = structs().find(|id| module.any_built_in(**id));
@@ -270,10 +270,10 @@ fn structure(module: &Checked<'_>, item: &Item<'_>) -> Why {
         })
 }
 
-/// A pointer that is told of before it is declared.
+/// A forward-declared pointer.
 fn forward(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let Some((class, pointee)) = module.pointer(item.word(1)) else {
-        return Some("tells of no pointer type".to_owned());
+        return Some("declares an id that is not a pointer type".to_owned());
     };
     when(class != item.word(2), "the pointer type has another storage class")
         .or_else(|| {
@@ -291,7 +291,7 @@ fn forward(module: &Checked<'_>, item: &Item<'_>) -> Why {
         })
 }
 
-/// Widths of a kind of number that are not everywhere, with the capabilities any of which brings them.
+/// Optional widths of numbers, with the capabilities any of which enables them.
 type Widths = [(u32, &'static [u32])];
 
 const INTS: [(u32, &[u32]); 3] = [
@@ -359,7 +359,7 @@ fn rules(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why {
     }
 }
 
-/// Rules of instructions that compute.
+/// Rules of instructions that compute values.
 fn rules_of_values(module: &Checked<'_>, item: &Item<'_>) -> Why {
     match item.row.opcode as u16 {
         op::VECTOR_EXTRACT_DYNAMIC..=op::TRANSPOSE | op::COPY_LOGICAL => composites::composites(module, item),

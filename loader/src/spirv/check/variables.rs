@@ -1,20 +1,22 @@
-//! Vulkan's rules for variables: the types of each storage class, what may be decorated, places of resources.
+//! Vulkan's rules for variables: types per storage class, decorations, and places of resources.
 
 use super::contents::ADDRESS;
 use super::form::{Base, Why, when};
 use super::{Checked, Given, Item};
 use crate::spirv::{capability, class, decoration as dec, model, op};
 
-/// Storage classes that Vulkan has not.
+/// Storage classes that Vulkan lacks.
 const NEVER: [u32; 3] = [class::CROSS_WORKGROUP, class::GENERIC, class::ATOMIC_COUNTER];
 
-/// Checks declarations, and decorations by the variables they are on.
+/// Checks declarations, and decorations of variables.
 pub(super) fn check(module: &mut Checked<'_>) {
     let first = module.first_function.min(module.items.len());
     for at in 0..module.items.len() {
         let item = module.items[at];
         let why = match item.row.opcode as u16 {
-            op::TYPE_POINTER if NEVER.contains(&item.word(2)) => Some("Vulkan has no such storage class".to_owned()),
+            op::TYPE_POINTER if NEVER.contains(&item.word(2)) => {
+                Some("Vulkan does not have this storage class".to_owned())
+            }
             op::VARIABLE if at < first => variable(module, &item),
             _ => None,
         };
@@ -67,14 +69,14 @@ fn variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
         .or_else(|| open_ended(module, class, pointee, kind))
 }
 
-/// Arrays of no known length: of descriptors, and at the end of buffers.
+/// Arrays of unknown length: of descriptors, and at the end of buffers.
 fn open_ended(module: &Checked<'_>, class: u32, pointee: u32, kind: &str) -> Why {
     let any = module.capabilities.contains(&capability::RUNTIME_DESCRIPTOR_ARRAY);
     if kind == "TypeRuntimeArray" {
         let resources = matches!(class, class::STORAGE_BUFFER | class::UNIFORM | class::UNIFORM_CONSTANT);
         return when(
             !any || !resources,
-            "an array of no known length is of resources, by a capability",
+            "an array of unknown length is of resources, by a capability",
         );
     }
     let members = module
@@ -89,7 +91,7 @@ fn open_ended(module: &Checked<'_>, class: u32, pointee: u32, kind: &str) -> Why
         class::UNIFORM => module.decorated(pointee, dec::BUFFER_BLOCK),
         _ => false,
     };
-    when(!fits, "an array of no known length lies in a buffer")
+    when(!fits, "an array of unknown length is not in a buffer block")
 }
 
 fn decorated(module: &Checked<'_>, given: &Given, target: &Item<'_>) -> Why {
@@ -112,7 +114,7 @@ fn decorated(module: &Checked<'_>, given: &Given, target: &Item<'_>) -> Why {
         dec::BINDING | dec::DESCRIPTOR_SET => &RESOURCES,
         dec::INPUT_ATTACHMENT_INDEX => &[class::UNIFORM_CONSTANT],
         dec::FLAT | dec::NO_PERSPECTIVE | dec::CENTROID | dec::SAMPLE => &PASSED,
-        dec::GLSL_SHARED | dec::GLSL_PACKED => return Some("Vulkan has no such layout".to_owned()),
+        dec::GLSL_SHARED | dec::GLSL_PACKED => return Some("Vulkan does not have this layout".to_owned()),
         dec::BUILT_IN => {
             let old = module.items[given.at].word(3) == VERTEX_ID;
             return when(old, "Vulkan has VertexIndex");
@@ -123,10 +125,10 @@ fn decorated(module: &Checked<'_>, given: &Given, target: &Item<'_>) -> Why {
     when(!allowed.contains(&class), "is of another storage class")
 }
 
-/// OpenGL's number of a vertex.
+/// OpenGL's vertex index.
 const VERTEX_ID: u32 = 5;
 
-/// Resources that an entry point reaches are in a descriptor set.
+/// Resources that an entry point reaches have a descriptor set and binding.
 pub(super) fn resources(module: &mut Checked<'_>, entry: &Item<'_>, globals: &[(u32, u32)]) {
     let mut pushed = 0;
     for (id, class) in globals {
@@ -154,7 +156,7 @@ pub(super) fn resources(module: &mut Checked<'_>, entry: &Item<'_>, globals: &[(
     }
 }
 
-/// Interpolation of what an entry point takes and gives.
+/// Interpolation decorations of an entry point's interface.
 pub(super) fn interpolation(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32]) {
     const KINDS: [u32; 4] = [dec::FLAT, dec::NO_PERSPECTIVE, dec::SAMPLE, dec::CENTROID];
     for id in listed {

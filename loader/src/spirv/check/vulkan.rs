@@ -1,13 +1,13 @@
-//! What Vulkan asks of a module beyond SPIR-V's own rules: capabilities, blocks and their layouts, places of resources.
+//! Vulkan's rules beyond SPIR-V's: capabilities, blocks and their layouts, places of resources.
 
 use super::{Checked, explicit, variables};
 use crate::spirv::{ModuleIndex, TargetEnv, class, decoration as dec, mode, model, op};
 use std::collections::{HashMap, HashSet};
 
-/// Deepest nesting of types that is followed.
+/// Limit on the nesting of types.
 const MAX_DEPTH: u32 = 32;
 
-/// Capabilities of a version of Vulkan that those before it have not. Others come with extensions.
+/// Capabilities introduced by a version of Vulkan. Others come with extensions.
 const CAPABILITIES: [(u32, &[&str]); 3] = [
     (
         0x10000,
@@ -107,7 +107,7 @@ const CAPABILITIES: [(u32, &[&str]); 3] = [
     ),
 ];
 
-/// Whether a version of Vulkan has a capability, of itself or by an extension: one that is declared, or `lenient`ly any.
+/// Whether a version of Vulkan has a capability, by itself or by a declared extension; by any if `lenient`.
 fn has_capability(module: &Checked<'_>, number: u32, version: u32, lenient: bool) -> bool {
     let Some(kind) = module.grammar.kind_of("Capability") else {
         return true;
@@ -124,15 +124,15 @@ fn has_capability(module: &Checked<'_>, number: u32, version: u32, lenient: bool
     })
 }
 
-/// Capabilities in the module, against those of the version. SPIRV-Tools asks nothing in two environments: there what
-/// no Vulkan has is only doubtful.
+/// The module's capabilities against those of the version. SPIRV-Tools does not check them in two environments, so
+/// there a violation is only a warning.
 fn capabilities(module: &mut Checked<'_>, version: u32, lenient: bool) {
     for at in 0..module.items.len() {
         let item = module.items[at];
         if item.row.opcode as u16 != op::CAPABILITY || has_capability(module, item.word(1), version, lenient) {
             continue;
         }
-        let why = "this version of Vulkan has no such capability, nor does an extension bring it";
+        let why = "this version of Vulkan does not have the capability, and no extension adds it";
         match lenient {
             true => module.warn("vulkan-capability", &item, why),
             false => module.fail("vulkan-capability", &item, why),
@@ -200,7 +200,7 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, version: u32,
     }
 }
 
-/// Compute shaders say how large a workgroup is, and none is empty.
+/// Compute shaders declare a non-empty workgroup size.
 fn workgroups(module: &mut Checked<'_>) {
     let (mut sized, mut computing) = (HashSet::new(), Vec::new());
     let named = module.given.iter().filter(|given| given.kind == dec::BUILT_IN);
@@ -214,7 +214,7 @@ fn workgroups(module: &mut Checked<'_>) {
             (op::EXECUTION_MODE, mode::LOCAL_SIZE) => {
                 sized.insert(item.word(1));
                 if item.words.get(3..).is_some_and(|sizes| sizes.contains(&0)) {
-                    module.fail("vulkan-local-size", &item, "a workgroup of nothing");
+                    module.fail("vulkan-local-size", &item, "the workgroup size is zero");
                 }
             }
             (op::EXECUTION_MODE_ID, mode::LOCAL_SIZE_ID) => _ = sized.insert(item.word(1)),
@@ -232,7 +232,7 @@ fn workgroups(module: &mut Checked<'_>) {
     }
 }
 
-/// `BuiltIn` of the constant that is a workgroup's size.
+/// `BuiltIn` of the constant with the workgroup size.
 const WORKGROUP_SIZE: u32 = 25;
 
 /// Which arrays and structs are aligned to 16 bytes.
@@ -242,38 +242,37 @@ enum Rule {
     Storage,
 }
 
-/// Layouts by one rule. What is known of a struct is kept: types are a graph, and the ways through it can be many more
-/// than its nodes.
+/// Layouts by one rule. Results are kept per struct, because nested types can have far more paths than types.
 struct Layout<'i, 'a> {
     index: &'i ModuleIndex<'a>,
     rule: Rule,
-    /// Vectors may lie at any place their components may, but not across 16 bytes.
+    /// Relaxed block layout: vectors are aligned to their components, but do not straddle 16 bytes.
     relaxed: bool,
     structs: HashMap<u32, Known>,
-    /// Types that begin at a place, by its rest of 16, with the vector across 16 bytes in it.
+    /// Types by offset modulo 16, with the straddling vector in them.
     straddles: HashMap<(u32, u32), Option<String>>,
 }
 
-/// What is known of a type.
+/// The layout of a type.
 #[derive(Clone)]
 struct Known {
     /// By std140 or std430.
     alignment: u32,
-    /// Bytes; 0 for what has no end.
+    /// Bytes; 0 if unbounded.
     size: u32,
     /// What is wrong with the layout inside.
     wrong: Option<String>,
 }
 
 impl Known {
-    /// A type without a layout inside.
+    /// A type without inner layout.
     fn plain(alignment: u32, size: u32) -> Self {
         let wrong = None;
         Self { alignment, size, wrong }
     }
 }
 
-/// How a matrix lies in memory, as its member says it.
+/// A matrix's memory layout, from its member's decorations.
 #[derive(Clone, Copy)]
 struct Matrix {
     row_major: bool,
@@ -315,7 +314,7 @@ impl<'i, 'a> Layout<'i, 'a> {
         }
     }
 
-    /// A type as a member of a struct, or an element of one.
+    /// A type as a struct member or element.
     fn of(&mut self, id: u32, matrix: Matrix, depth: u32) -> Known {
         let Some(node) = self.index.declaration(id).filter(|_| depth < MAX_DEPTH) else {
             return Known::plain(1, 0);
@@ -363,7 +362,7 @@ impl<'i, 'a> Layout<'i, 'a> {
         }
     }
 
-    /// An array of so many elements, or of as many as there are.
+    /// An array of this many elements; `None` for a runtime array.
     fn of_array(&mut self, id: u32, of: u32, count: Option<u32>, matrix: Matrix, depth: u32) -> Known {
         let element = self.of(of, matrix, depth + 1);
         let stride = self.index.decoration(id, dec::ARRAY_STRIDE).unwrap_or(0);
@@ -418,7 +417,7 @@ impl<'i, 'a> Layout<'i, 'a> {
         known
     }
 
-    /// The vector that lies across 16 bytes somewhere in a type that begins at a place, given by its rest of 16.
+    /// The vector that straddles 16 bytes in a type at an offset modulo 16.
     fn straddle(&mut self, id: u32, at: u32, depth: u32) -> Option<String> {
         let node = self
             .index
@@ -431,11 +430,11 @@ impl<'i, 'a> Layout<'i, 'a> {
             (op::TYPE_VECTOR, of, count) => {
                 let size = self.scalar_bytes(of).saturating_mul(count);
                 let across = if size <= 16 { at + size > 16 } else { at != 0 };
-                across.then(|| format!("a vector %{id} lies across 16 bytes"))
+                across.then(|| format!("a vector %{id} straddles 16 bytes"))
             }
             (op::TYPE_ARRAY, of, length) => {
                 let stride = self.index.decoration(id, dec::ARRAY_STRIDE).unwrap_or(0);
-                // After 16 elements the places come again.
+                // After 16 elements the offsets repeat.
                 let count = self.index.constant(length).unwrap_or(1).min(16);
                 (0..count).find_map(|n| self.straddle(of, at.wrapping_add(n.wrapping_mul(stride)) % 16, depth + 1))
             }
@@ -496,7 +495,7 @@ impl<'i, 'a> Layout<'i, 'a> {
                 return Some(format!("member {member}: {why}"));
             }
             next = end;
-            // What follows a struct or an array begins behind its padding.
+            // A member after a struct or array begins after its padding.
             if matches!(opcode, op::TYPE_STRUCT | op::TYPE_ARRAY) {
                 next = next.checked_next_multiple_of(alignment.max(1)).unwrap_or(u32::MAX);
             }
@@ -505,7 +504,7 @@ impl<'i, 'a> Layout<'i, 'a> {
     }
 }
 
-/// A struct's member where it lies.
+/// A struct member with its offset.
 struct Member {
     offset: u32,
     member: u32,

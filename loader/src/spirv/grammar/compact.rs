@@ -1,14 +1,14 @@
-//! The compact text the built-in grammar is checked in as: one line per instruction, kind and enumerant.
+//! The compact text form of the built-in grammar: one line per instruction, kind and enumerant.
 //!
 //! `spirv 1.6.1` heads the core grammar, `set NAME REVISION` an extended set; `k CATEGORY NAME BASES...` begins a kind,
-//! `= NAME VALUE` is an enumerant of it, `i NAME OPCODE CLASS` an instruction. Behind them, in any number: `c:`
+//! `= NAME VALUE` is an enumerant of it, `i NAME OPCODE CLASS` an instruction. After these follow, in any number: `c:`
 //! capabilities, `e:` extensions (comma lists), `v:` first and `l:` last version, and operands as `Kind?:Name`, where
-//! the quantifier and the name may be missing and blanks of the name are written as `_`.
+//! the quantifier and the name are optional and blanks in the name are written as `_`.
 
 use super::model::{Enumerant, Instruction, Model, Needs, Number, Operand, OperandKind};
 use std::fmt::Write;
 
-/// The core grammar and the extended sets with their names, as compact text.
+/// Writes the core grammar and the named extended sets as compact text.
 pub fn write(core: &Model, sets: &[(String, Model)]) -> String {
     let mut out = format!(
         "spirv {}.{}.{}\n",
@@ -50,7 +50,7 @@ fn needs(needs: &Needs, out: &mut String) {
         }
     }
     for (tag, text) in [("v", &needs.version), ("l", &needs.last_version)] {
-        // Newer files say of what was always there that it is of 1.0.
+        // Newer files mark instructions of version 1.0 explicitly.
         if let Some(text) = text.as_deref().filter(|text| *text != "1.0") {
             let _ = write!(out, " {tag}:{text}");
         }
@@ -60,7 +60,7 @@ fn needs(needs: &Needs, out: &mut String) {
 fn operands(operands: &[Operand], out: &mut String) {
     for operand in operands {
         let _ = write!(out, " {}{}", operand.kind, operand.quantifier.as_deref().unwrap_or(""));
-        // Names that stand for a whole list of operands run over several lines: of no use in a message.
+        // Names of a whole operand list span several lines and are useless in messages.
         if let Some(name) = operand.name.as_deref().filter(|name| !name.contains(['\n', ','])) {
             let _ = write!(out, ":{}", name.trim_matches('\'').replace(' ', "_"));
         }
@@ -68,7 +68,7 @@ fn operands(operands: &[Operand], out: &mut String) {
     out.push('\n');
 }
 
-/// Reads compact text: the core grammar and the extended sets; `None` where a line breaks the format.
+/// Reads compact text: the core grammar and the extended sets; `None` if a line breaks the format.
 pub fn read(text: &str) -> Option<(Model, Vec<(String, Model)>)> {
     let mut core = Model::default();
     let mut sets: Vec<(String, Model)> = Vec::new();

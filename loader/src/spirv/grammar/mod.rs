@@ -1,7 +1,7 @@
 //! The grammar of SPIR-V as tables: opcodes, operand kinds, enumerants, extended instruction sets.
 //!
-//! [`Grammar::builtin`] is made from `core.grammar`, generated from Khronos' JSON (SPIRV-Headers 1.4.335.0) by
-//! `skrymir grammar --generate`; [`Grammar::extend`] adds to it or replaces parts of it from any JSON grammar.
+//! [`Grammar::builtin`] is made from `core.grammar`, generated from Khronos' JSON (SPIRV-Headers 1.4.335.0) by `skrymir
+//! grammar --generate`; [`Grammar::extend`] adds or replaces parts from any JSON grammar.
 
 pub mod compact;
 pub mod model;
@@ -13,10 +13,10 @@ use model::{Model, Needs};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// The text the built-in grammar is made from.
+/// The text of the built-in grammar.
 pub const BUILTIN: &str = include_str!("core.grammar");
 
-/// What an operand kind is to the walker.
+/// How the walker reads an operand kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Result type.
@@ -31,7 +31,7 @@ pub enum Shape {
     Float,
     /// UTF-8, closed by a zero byte.
     String,
-    /// Number whose width and type are those of the result type.
+    /// Number with the width and type of the result type.
     ContextNumber,
     /// Number of an instruction in an extended set.
     ExtInst,
@@ -43,7 +43,7 @@ pub enum Shape {
     Mask,
     /// Several operands together.
     Composite(Vec<u16>),
-    /// A bare word nothing is known of.
+    /// A bare word of unknown meaning.
     Raw,
 }
 
@@ -69,14 +69,14 @@ pub struct Rule {
     pub name: String,
 }
 
-/// What enables an instruction or enumerant.
+/// Conditions that enable an instruction or enumerant.
 #[derive(Clone, Debug, Default)]
 pub struct Gate {
     /// Any one of these capabilities.
     pub capabilities: Vec<u32>,
     /// Any one of these extensions.
     pub extensions: Vec<String>,
-    /// First version without an extension, as the header has it (`0x10300`); `u32::MAX` for never.
+    /// First version that has it without an extension, as in the header (`0x10300`); `u32::MAX` for never.
     pub version: u32,
     /// Last version.
     pub last_version: u32,
@@ -95,7 +95,7 @@ pub struct Row {
     pub has_type: bool,
     /// Whether there is a result.
     pub has_result: bool,
-    /// What enables it.
+    /// Conditions that enable it.
     pub gate: Gate,
 }
 
@@ -108,7 +108,7 @@ pub struct Enumerant {
     pub value: u32,
     /// Kinds of the operands that follow.
     pub parameters: Vec<Rule>,
-    /// What enables it.
+    /// Conditions that enable it.
     pub gate: Gate,
 }
 
@@ -117,9 +117,9 @@ pub struct Enumerant {
 pub struct Kind {
     /// Name.
     pub name: String,
-    /// What it is to the walker.
+    /// How the walker reads it.
     pub shape: Shape,
-    /// Values by number; of those that share one the first of the grammar comes first.
+    /// Values by number; of aliases the grammar's first comes first.
     pub enumerants: Vec<Enumerant>,
     dense: Vec<u16>,
 }
@@ -128,7 +128,7 @@ const NONE: u16 = u16::MAX;
 const DENSE: usize = 256;
 
 impl Kind {
-    /// The enumerant of a value; masks ask bit by bit.
+    /// The enumerant of a value; for masks, of one bit.
     #[inline]
     pub fn value(&self, value: u32) -> Option<&Enumerant> {
         if let Some(&at) = self.dense.get(value as usize) {
@@ -138,7 +138,7 @@ impl Kind {
         self.enumerants.get(at).filter(|e| e.value == value)
     }
 
-    /// The enumerant of a name, aliases included.
+    /// The enumerant with this name, aliases included.
     pub fn by_name(&self, name: &str) -> Option<&Enumerant> {
         self.enumerants.iter().find(|e| e.name == name)
     }
@@ -170,7 +170,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// The instruction of a number.
+    /// The instruction with this number.
     pub fn row(&self, number: u32) -> Option<&Row> {
         let at = self.rows.partition_point(|r| r.opcode < number);
         self.rows.get(at).filter(|r| r.opcode == number)
@@ -180,7 +180,7 @@ impl Set {
 /// The whole grammar, indexed.
 #[derive(Clone, Debug, Default)]
 pub struct Grammar {
-    /// Operand kinds; those of extended sets behind those of the core.
+    /// Operand kinds; those of extended sets follow those of the core.
     pub kinds: Vec<Kind>,
     /// Extended instruction sets.
     pub sets: Vec<Set>,
@@ -190,7 +190,7 @@ pub struct Grammar {
 }
 
 impl Grammar {
-    /// The grammar checked in.
+    /// The built-in grammar.
     pub fn builtin() -> &'static Self {
         static GRAMMAR: OnceLock<Grammar> = OnceLock::new();
         GRAMMAR.get_or_init(|| {
@@ -204,7 +204,7 @@ impl Grammar {
         })
     }
 
-    /// Adds a core grammar's kinds, enumerants and instructions; what is there under the same name is replaced.
+    /// Adds a core grammar's kinds, enumerants and instructions; those of the same name are replaced.
     pub fn extend(&mut self, model: &Model) {
         let model = &model.spelled(|_, _| false);
         self.add_kinds(model, "");
@@ -218,7 +218,7 @@ impl Grammar {
                 }
             }
         }
-        // Aliases share an opcode: the first is printed.
+        // Aliases share an opcode; the first one is printed.
         let last = self.rows.iter().map(|r| r.opcode as usize).max();
         self.by_opcode = vec![NONE; last.map_or(0, |n| n + 1)];
         for (at, row) in self.rows.iter().enumerate() {
@@ -229,7 +229,7 @@ impl Grammar {
         }
     }
 
-    /// Adds an extended instruction set, or replaces the one of that name.
+    /// Adds an extended instruction set, or replaces the one with that name.
     pub fn extend_set(&mut self, name: &str, model: &Model) {
         let prefix = format!("{name}/");
         let model = &model.spelled(|_, _| false);
@@ -244,7 +244,7 @@ impl Grammar {
     }
 
     fn add_kinds(&mut self, model: &Model, prefix: &str) {
-        // Names first: parameters may be of kinds defined later.
+        // Register names first: parameters may have kinds that are defined later.
         for kind in &model.operand_kinds {
             let name = format!("{prefix}{}", kind.kind);
             if self.kinds.len() < usize::from(NONE) && !self.kinds.iter().any(|k| k.name == name) {
@@ -298,7 +298,7 @@ impl Grammar {
         }
     }
 
-    /// Index of a kind: the set's own before the core's.
+    /// Index of a kind: the set's own take precedence over the core's.
     fn kind_named(&self, name: &str, prefix: &str) -> u16 {
         let find = |wanted: &str| self.kinds.iter().position(|k| k.name == wanted);
         let own = if prefix.is_empty() {
@@ -357,14 +357,14 @@ impl Grammar {
         }
     }
 
-    /// The instruction of an opcode.
+    /// The instruction with this opcode.
     #[inline]
     pub fn row(&self, opcode: u16) -> Option<&Row> {
         let at = *self.by_opcode.get(opcode as usize)?;
         self.rows.get(at as usize)
     }
 
-    /// The instruction of a name with its `Op`, aliases included.
+    /// The instruction with this name, including `Op`; aliases included.
     pub fn row_named(&self, name: &str) -> Option<&Row> {
         self.by_name.get(name).map(|&at| &self.rows[at as usize])
     }
@@ -374,18 +374,18 @@ impl Grammar {
         &self.rows
     }
 
-    /// The operand kind of an index.
+    /// The operand kind at an index.
     pub fn kind(&self, kind: u16) -> Option<&Kind> {
         self.kinds.get(kind as usize)
     }
 
-    /// The shape of a kind; a kind that is not there is raw.
+    /// The shape of a kind; raw if the kind is unknown.
     #[inline]
     pub fn shape(&self, kind: u16) -> &Shape {
         self.kinds.get(kind as usize).map_or(&Shape::Raw, |k| &k.shape)
     }
 
-    /// The kind of a name.
+    /// The kind with this name.
     pub fn kind_of(&self, name: &str) -> Option<&Kind> {
         self.kinds.iter().find(|k| k.name == name)
     }
@@ -395,10 +395,10 @@ impl Grammar {
         self.kind_of(kind)?.by_name(name).map(|e| e.value)
     }
 
-    /// Index of the extended set a module imports under this name.
+    /// Index of the extended set that a module imports by this name.
     pub fn set(&self, name: &str) -> Option<usize> {
         let exact = self.sets.iter().position(|set| set.name == name);
-        // Revisions of these sets differ by a number behind the name and only add instructions.
+        // Revisions of these sets differ by a number after the name and only add instructions.
         const NUMBERED: [&str; 2] = ["NonSemantic.ClspvReflection.", "NonSemantic.VkspReflection."];
         exact.or_else(|| {
             let set = NUMBERED.into_iter().find(|set| name.starts_with(set))?;
@@ -407,14 +407,14 @@ impl Grammar {
     }
 }
 
-/// `1.3` as the header writes it: `0x10300`.
+/// Parses `1.3` into the header's form: `0x10300`.
 pub fn version(text: &str) -> Option<u32> {
     let (major, minor) = text.split_once('.')?;
     let (major, minor) = (major.parse::<u8>().ok()?, minor.parse::<u8>().ok()?);
     Some(u32::from(major) << 16 | u32::from(minor) << 8)
 }
 
-/// The set a grammar file of SPIRV-Headers describes, by its file name; the JSON itself does not say.
+/// The set that a grammar file of SPIRV-Headers describes, by its file name; the JSON lacks the name.
 pub fn set_of_file(file: &str) -> Option<&str> {
     let stem = file.strip_prefix("extinst.")?.strip_suffix(".grammar.json")?;
     Some(match stem {
@@ -439,10 +439,11 @@ pub fn set_of_file(file: &str) -> Option<&str> {
 
 /// Compact text of a folder of SPIRV-Headers (`spirv.core.grammar.json` and the `extinst.*` files).
 ///
-/// What the built-in grammar prints by one of several names keeps that name. NonSemantic.DebugPrintf is left out: the reference disassembler prints its instructions by number, and so must we.
+/// Enumerants and instructions keep the alias that the built-in grammar prints. NonSemantic.DebugPrintf is left out,
+/// because the reference disassembler prints its instructions by number.
 ///
 /// # Errors
-/// Invalid when a file is no grammar; the message says which and why.
+/// Invalid if a file is not a grammar; the message says which one and why.
 pub fn generate(files: &[(String, String)]) -> crate::Result<String> {
     let find = files.iter().find(|f| f.0 == "spirv.core.grammar.json");
     let missing = || crate::Error::new(crate::ErrorKind::Invalid, "spirv", "no spirv.core.grammar.json there");
@@ -476,7 +477,7 @@ pub fn generate(files: &[(String, String)]) -> crate::Result<String> {
     Ok(compact::write(&core, &sets))
 }
 
-/// Names that the built-in grammar prints and newer files no longer have stay in front of the new ones.
+/// Names printed by the built-in grammar that newer files lack stay before the new ones.
 fn keep_names(kind: &mut model::OperandKind, builtin: &Grammar) {
     let old = builtin.kind_of(&kind.kind).map_or(&[][..], |kind| &kind.enumerants);
     for row in old {

@@ -1,7 +1,7 @@
-//! Khronos' machine-readable grammar as its JSON schema has it.
+//! Khronos' machine-readable grammar in the form of its JSON schema.
 //!
 //! Source: the schema document of the SPIR-V registry ("machine-readable grammar"); newer members (versions, aliases,
-//! provisional) are kept as they stand.
+//! provisional) are kept unchanged.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -26,13 +26,13 @@ pub struct Model {
     /// The operand kinds.
     #[serde(default)]
     pub operand_kinds: Vec<OperandKind>,
-    /// Members this model does not name.
+    /// Members that this model lacks.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }
 
 impl Model {
-    /// With a row for each alias, behind the row that it is one of; of a row's names one that `preferred` knows is first.
+    /// Adds a row for each alias after its main row; of a row's names, one that `preferred` accepts comes first.
     pub fn spelled(&self, preferred: impl Fn(&str, &str) -> bool) -> Self {
         let mut model = self.clone();
         let rows = std::mem::take(&mut model.instructions);
@@ -62,7 +62,7 @@ impl Model {
     }
 }
 
-/// A row's names with what enables each.
+/// A row's names, each with its conditions.
 fn names(name: &str, needs: &Needs, preferred: impl Fn(&str) -> bool) -> Vec<(String, Needs)> {
     let mut names: Vec<&str> = std::iter::once(name)
         .chain(needs.aliases.iter().map(String::as_str))
@@ -82,13 +82,13 @@ pub struct Instruction {
     pub opname: String,
     /// Opcode, or the number within an extended set.
     pub opcode: u32,
-    /// Chapter the instruction is printed in.
+    /// Chapter that documents the instruction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// Operands in order, result type and result included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operands: Vec<Operand>,
-    /// What enables it.
+    /// Conditions that enable it.
     #[serde(flatten)]
     pub needs: Needs,
 }
@@ -106,7 +106,7 @@ pub struct Operand {
     pub name: Option<String>,
 }
 
-/// What enables an instruction or an enumerant.
+/// Conditions that enable an instruction or an enumerant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Needs {
     /// Any one of these capabilities.
@@ -121,10 +121,10 @@ pub struct Needs {
     /// Last version that has it.
     #[serde(default, rename = "lastVersion", skip_serializing_if = "Option::is_none")]
     pub last_version: Option<String>,
-    /// Other names of the same thing.
+    /// Aliases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
-    /// Members this model does not name: provisional and whatever comes.
+    /// Members that this model lacks: provisional and future ones.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }
@@ -139,7 +139,7 @@ pub struct OperandKind {
     /// Possible values of an enumeration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub enumerants: Vec<Enumerant>,
-    /// Kinds a composite is made of.
+    /// Kinds of a composite's parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bases: Vec<String>,
 }
@@ -154,12 +154,12 @@ pub struct Enumerant {
     /// Operands that follow when the value is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<Operand>,
-    /// What enables it.
+    /// Conditions that enable it.
     #[serde(flatten)]
     pub needs: Needs,
 }
 
-/// A number as JSON gives it: plainly or as hexadecimal text.
+/// A JSON number, or a number as hexadecimal text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
@@ -176,7 +176,7 @@ impl Default for Number {
 }
 
 impl Number {
-    /// The value, where the text is a number of 32 bits.
+    /// The value, if it is a 32-bit number.
     pub fn value(&self) -> Option<u32> {
         match self {
             Self::Plain(value) => Some(*value),

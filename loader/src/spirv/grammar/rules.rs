@@ -1,4 +1,4 @@
-//! Rules of the JSON schema, each finding with its JSON path.
+//! Rules of the JSON schema; findings have a JSON path.
 
 use super::model::{Enumerant, Model, Needs, Operand, OperandKind};
 use crate::{Error, Report, Result, Severity};
@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 /// Reads a grammar file and checks it against every rule of the schema.
 ///
-/// `core` gives the kinds and capabilities that an extended instruction set may name without defining them.
+/// `core` provides the kinds and capabilities that an extended instruction set may use without defining them.
 ///
 /// # Errors
-/// Invalid when the text is no JSON, or so far from the schema that there is no model of it.
+/// Invalid if the text is not JSON, or too far from the schema to build a model.
 pub fn read(text: &str, core: Option<&Model>) -> Result<(Model, Report)> {
     let bad = |e: serde_json::Error| {
         let message = format!("grammar: line {}, column {}: {e}", e.line(), e.column());
@@ -35,7 +35,7 @@ fn fault(report: &mut Report, rule: &'static str, path: &str, message: impl Into
     report.push(Severity::Error, rule, path, message, None);
 }
 
-/// Types of the members, before serde sees them: serde would not say where.
+/// Checks member types before serde does, because serde's errors lack the path.
 fn shape(value: &Value, report: &mut Report) {
     let Some(root) = value.as_object() else {
         return fault(report, "json-type", "$", "a grammar is one object");
@@ -201,7 +201,7 @@ impl<'a> Checker<'a> {
                 self.fault(
                     "unknown-capability",
                     &format!("{path}.capabilities[{i}]"),
-                    format!("{name} is no Capability"),
+                    format!("{name} is not a Capability"),
                 );
             }
         }
@@ -210,7 +210,7 @@ impl<'a> Checker<'a> {
                 self.fault(
                     "extension-name",
                     &format!("{path}.extensions[{i}]"),
-                    format!("\"{name}\" is no name"),
+                    format!("\"{name}\" is not a name"),
                 );
             }
         }
@@ -219,7 +219,11 @@ impl<'a> Checker<'a> {
                 && text != "None"
                 && super::version(text).is_none()
             {
-                self.fault("version", &format!("{path}.{key}"), format!("\"{text}\" is no version"));
+                self.fault(
+                    "version",
+                    &format!("{path}.{key}"),
+                    format!("\"{text}\" is not a version"),
+                );
             }
         }
     }
