@@ -1,32 +1,32 @@
-//! What is asked of a translation beyond the language: done to the SPIR-V that is translated, so that it means the same for
-//! every target.
+//! Adjustments of a translation that the language alone does not decide. They are applied to the SPIR-V before it is
+//! translated, so that they mean the same for every target.
 
 use crate::{Error, ErrorKind, Result};
 use loader::spirv::transform::{Editor, build, opcode};
 use loader::spirv::{ModuleIndex, class, decoration, model, op, operand};
 
-/// Which way a vertex stage's depth goes between the clip spaces of Vulkan, Direct3D, Metal and WebGPU (0 to w) and of
+/// Conversion of a vertex stage's depth between the clip spaces of Vulkan, Direct3D, Metal and WebGPU (0 to w) and of
 /// OpenGL (-w to w).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Depth {
-    /// The shader's is 0 to w, the translation's -w to w.
+    /// From 0 to w in the shader to -w to w in the translation.
     ToOpenGl,
-    /// The shader's is -w to w, the translation's 0 to w.
+    /// From -w to w in the shader to 0 to w in the translation.
     FromOpenGl,
 }
 
-/// Changes to a shader on its way; none by default.
+/// Adjustments to a shader; none by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Adjust {
-    /// Names of variables and types, with what they are called instead.
+    /// New names of variables and types: (old, new).
     pub names: Vec<(String, String)>,
-    /// Descriptor sets and bindings, with those that resources there get instead.
+    /// New descriptor sets and bindings of resources: (old, new).
     pub places: Vec<([u32; 2], [u32; 2])>,
-    /// What the entry point is called instead.
+    /// New name of the entry point.
     pub entry: Option<String>,
-    /// Whether the y of a vertex stage's positions is turned over.
+    /// Whether to negate the y of a vertex stage's positions.
     pub flip_y: bool,
-    /// What becomes of the depth of a vertex stage's positions.
+    /// Conversion of the depth of a vertex stage's positions.
     pub depth: Option<Depth>,
 }
 
@@ -40,15 +40,15 @@ const F_SUB: u16 = 131;
 const F_MUL: u16 = 133;
 
 impl Adjust {
-    /// Whether nothing is asked for.
+    /// Whether there is no adjustment.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The module with the changes, and the name that its entry point `entry` has then.
+    /// The adjusted module, and the resulting name of entry point `entry`.
     ///
     /// # Errors
-    /// A name, a place or a position that the module lacks: nothing that is asked for is left out.
+    /// A name, place or position that the module lacks: every adjustment is applied or an error.
     pub(crate) fn applied(&self, words: &[u32], entry: &str, stage: u32) -> Result<(Vec<u32>, String)> {
         let index = ModuleIndex::new(words)?;
         let mut module = Editor::new(&index)?;
@@ -83,7 +83,9 @@ impl Adjust {
             let before = moved.len();
             moved.extend(here.map(|global| (global.id, *new)));
             if moved.len() == before {
-                return Err(wrong(format!("the shader has nothing at set {set}, binding {binding}")));
+                return Err(wrong(format!(
+                    "the shader has no resource at set {set}, binding {binding}"
+                )));
             }
         }
         for words in module.body.iter_mut().filter(|words| opcode(words) == op::DECORATE) {
@@ -99,9 +101,13 @@ impl Adjust {
         Ok(())
     }
 
-    /// Changes the position wherever the entry point returns.
+    /// Adjusts the position before every return of the entry point.
     fn clip(&self, index: &ModuleIndex, module: &mut Editor, entry: &str, stage: u32) -> Result<()> {
-        let lacks = |what: &str| wrong(format!("{what}: y and depth of positions are a vertex stage's"));
+        let lacks = |what: &str| {
+            wrong(format!(
+                "{what}: only a vertex stage's positions have y and depth adjusted"
+            ))
+        };
         if stage != model::VERTEX {
             return Err(lacks("the entry point is of another stage"));
         }
@@ -114,7 +120,7 @@ impl Adjust {
             return Err(lacks("the shader has no position"));
         };
         let Some([_, float, 4]) = index.operands(vec4, op::TYPE_VECTOR) else {
-            return Err(lacks("the position is no vec4"));
+            return Err(lacks("the position is not a vec4"));
         };
         let mut added = Vec::new();
         let pointer = module.pointer_type(class::OUTPUT, vec4, &mut added);
@@ -192,7 +198,7 @@ fn wrong(message: String) -> Error {
     ErrorKind::Entry(message).into()
 }
 
-/// Gives what has a name another.
+/// Renames variables and types.
 fn rename(module: &mut Editor, old: &str, new: &str) -> Result<()> {
     let mut found = false;
     for words in &mut module.body {
@@ -210,11 +216,11 @@ fn rename(module: &mut Editor, old: &str, new: &str) -> Result<()> {
     }
     match found {
         true => Ok(()),
-        false => Err(wrong(format!("nothing in the shader is called {old}"))),
+        false => Err(wrong(format!("the shader has no variable or type named {old}"))),
     }
 }
 
-/// The variable that the position is in, its member where it is one, and its type.
+/// The variable of the position, its member index if it is one, and its type.
 fn position(index: &ModuleIndex) -> Option<(u32, Option<u32>, u32)> {
     index
         .globals()

@@ -1,25 +1,24 @@
-//! GLSL with textures and samplers in one (`uniform sampler2D`), as people have it, for a front end that wants them
-//! apart.
+//! Rewrites GLSL with combined texture samplers (`uniform sampler2D`) for a front end that requires separate ones.
 //!
-//! Nothing in the text moves, so places in it stay what they are: a declaration, a parameter or a use is replaced by a
-//! word that is not longer, and the word is a macro for what is meant.
+//! Byte positions in the text do not change: a declaration, a parameter or a use is replaced by a word that is not
+//! longer, and the word is a macro for the replacement.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-/// A text with words for its samplers, and what the words mean.
+/// A text whose samplers are replaced by macros, and the macros.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Split {
-    /// As long as the text it is made of.
+    /// As long as the original text.
     pub text: String,
     /// Macros by name.
     pub macros: Vec<(String, String)>,
 }
 
-/// Parts the textures and samplers of a text; nothing where it has none in one.
+/// Splits the combined samplers of a text; `None` if it has none.
 ///
-/// A texture stays at the binding it has, or gets the next free one; samplers get free ones behind. Arrays of samplers
-/// are left as they are.
+/// A texture keeps its binding, or gets the next free one; samplers get free bindings after it. Arrays of samplers are
+/// left unchanged.
 pub(crate) fn split(text: &str) -> Option<Split> {
     let tokens = tokens(text);
     let mut splitter = Splitter {
@@ -44,7 +43,7 @@ pub(crate) fn split(text: &str) -> Option<Split> {
     })
 }
 
-/// Words, and every other character by itself; comments and lines of the preprocessor are left out.
+/// Words, and all other characters one by one; comments and directives are skipped.
 pub(crate) fn tokens(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let (mut tokens, mut at, mut begins_line) = (Vec::new(), 0, true);
@@ -83,7 +82,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Range<usize>> {
     tokens
 }
 
-/// Bytes of a preprocessor's line, with those it goes on in.
+/// Length of a directive, including continued lines.
 fn directive(rest: &[u8]) -> usize {
     let mut before = 0;
     for (at, byte) in rest.iter().enumerate() {
@@ -105,7 +104,8 @@ fn is_word(text: &str) -> bool {
         .is_some_and(|byte| is_letter(*byte) && !byte.is_ascii_digit())
 }
 
-/// The type of the texture in a combined type, and whether it is compared: `sampler2DShadow` is `texture2D` and so.
+/// The texture type in a combined type, and whether it is a depth comparison: `sampler2DShadow` is `texture2D` and
+/// true.
 fn parts(ty: &str) -> Option<(String, bool)> {
     let at = ty.find("sampler").filter(|at| matches!(&ty[..*at], "" | "i" | "u"))?;
     let dim = &ty[at + "sampler".len()..];
@@ -126,13 +126,13 @@ fn parts(ty: &str) -> Option<(String, bool)> {
         .then(|| (format!("{}texture{dim}", &ty[..at]), shadow))
 }
 
-/// Sets and bindings that layouts name.
+/// Sets and bindings in layout qualifiers.
 fn bindings(text: &str, tokens: &[Range<usize>]) -> BTreeSet<(u32, u32)> {
     let layouts = (0..tokens.len()).filter(|at| &text[tokens[*at].clone()] == "layout");
     layouts.filter_map(|at| layout(text, &tokens[at..]).1).collect()
 }
 
-/// How many tokens a layout has, and its set and binding.
+/// Number of tokens in a layout qualifier, and its set and binding.
 fn layout(text: &str, tokens: &[Range<usize>]) -> (usize, Option<(u32, u32)>) {
     let word = |at: usize| tokens.get(at).map_or("", |token| &text[token.clone()]);
     let (mut set, mut binding, mut at) = (0, None, 0);
@@ -148,7 +148,7 @@ fn layout(text: &str, tokens: &[Range<usize>]) -> (usize, Option<(u32, u32)>) {
     (at + 1, binding.map(|binding| (set, binding)))
 }
 
-/// Functions that the text has itself: a word before an opening parenthesis, behind the word of its type.
+/// Functions defined in the text: a word before an opening parenthesis and after a type.
 fn functions<'t>(text: &'t str, tokens: &[Range<usize>]) -> HashSet<&'t str> {
     let word = |at: usize| &text[tokens[at].clone()];
     let mut depth = 0;
@@ -169,13 +169,13 @@ fn functions<'t>(text: &'t str, tokens: &[Range<usize>]) -> HashSet<&'t str> {
 struct Splitter<'t> {
     text: &'t str,
     tokens: Vec<Range<usize>>,
-    /// Words of the text, and those that have been given out.
+    /// Words of the text, and those already used for macros.
     words: HashSet<&'t str>,
     taken: BTreeSet<(u32, u32)>,
     functions: HashSet<&'t str>,
     out: Vec<u8>,
     macros: Vec<(String, String)>,
-    /// Words that have been given out, by what they mean.
+    /// Macro names by their replacement.
     aliases: HashMap<String, String>,
     /// Samplers of the text, with their types.
     globals: HashMap<&'t str, &'t str>,
@@ -186,11 +186,11 @@ impl<'t> Splitter<'t> {
         self.tokens.get(at).map_or("", |token| &self.text[token.clone()])
     }
 
-    /// Goes through the text; nothing where there is no word left to give out.
+    /// Processes the text; `None` if no unused word is left.
     fn run(&mut self) -> Option<()> {
-        // Samplers of the function at hand, and names that hide the text's.
+        // Samplers of the current function, and names that hide global ones.
         let mut local: HashMap<&str, Option<&str>> = HashMap::new();
-        // Whose parentheses are open.
+        // Functions whose parentheses are open.
         let mut calls: Vec<&str> = Vec::new();
         let (mut at, mut depth) = (0, 0usize);
         while at < self.tokens.len() {
@@ -248,7 +248,7 @@ impl<'t> Splitter<'t> {
         Some(())
     }
 
-    /// A declaration of samplers that begins here, with its layout: the token behind it, or 0 where it is another.
+    /// A declaration of samplers that begins here, with its layout: the index after it, or 0 for any other token.
     fn uniform(&mut self, from: usize) -> Option<usize> {
         let (mut at, mut place) = (from, None);
         if self.word(at) == "layout" {
@@ -296,7 +296,7 @@ impl<'t> Splitter<'t> {
         Some(at + 1)
     }
 
-    /// The first binding of a set that is not taken.
+    /// The first free binding of a set.
     fn free(&self, set: u32) -> (u32, u32) {
         let mut binding = 0;
         while self.taken.contains(&(set, binding)) {
@@ -305,7 +305,7 @@ impl<'t> Splitter<'t> {
         (set, binding)
     }
 
-    /// Puts a word for something in the place of a part of the text.
+    /// Replaces a part of the text by a macro.
     fn replace(&mut self, range: Range<usize>, meant: &str) -> Option<()> {
         let alias = match self.aliases.get(&format!("{}:{meant}", range.len())) {
             Some(alias) => alias.clone(),
@@ -314,7 +314,7 @@ impl<'t> Splitter<'t> {
         for (at, byte) in self.out[range.clone()].iter_mut().enumerate() {
             match alias.as_bytes().get(at) {
                 Some(letter) => *byte = *letter,
-                // Lines stay.
+                // Keep line breaks.
                 None if *byte != b'\n' => *byte = b' ',
                 None => {}
             }
@@ -322,7 +322,7 @@ impl<'t> Splitter<'t> {
         Some(())
     }
 
-    /// A new word of at most so many letters.
+    /// A new word of at most this many letters.
     fn alias(&mut self, length: usize, meant: &str) -> Option<String> {
         let used = |word: &str| self.words.contains(word) || self.macros.iter().any(|(name, _)| name == word);
         let alias = match length {
@@ -345,7 +345,7 @@ impl<'t> Splitter<'t> {
     }
 }
 
-/// A parameter's texture and sampler.
+/// A parameter list entry for a texture and a sampler.
 fn both_declared(ty: &str, name: &str) -> String {
     let (texture, shadow) = parts(ty).unwrap_or_default();
     let kind = if shadow { "samplerShadow" } else { "sampler" };
@@ -356,66 +356,73 @@ fn both_declared(ty: &str, name: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The text with its macros put in.
-    fn told(text: &str) -> String {
+    /// The text with its macros expanded.
+    fn expanded(text: &str) -> String {
         let split = split(text).unwrap();
         assert_eq!(split.text.len(), text.len());
-        let mut told = split.text;
+        let mut expanded = split.text;
         for (name, meant) in split.macros.iter().rev() {
-            told = told.replace(name, meant);
+            expanded = expanded.replace(name, meant);
         }
-        told.split_whitespace().collect::<Vec<_>>().join(" ").replace(" ,", ",")
+        expanded
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .replace(" ,", ",")
     }
 
     #[test]
-    fn parts_textures_and_samplers() {
+    fn splits_textures_and_samplers() {
         let text = "#version 450\nlayout(set = 0, binding = 3) uniform sampler2D stone;\nuniform samplerCube sky; // sky\n\
                     vec4 at(sampler2D s, vec2 p) { return texture(s, p); }\n\
                     void main() { c = at(stone, uv) + texture(sky, d); }\n";
-        let told = told(text);
+        let expanded = expanded(text);
         assert!(
-            told.contains("layout(set=0, binding=3) uniform texture2D stone_texture;"),
-            "{told}"
+            expanded.contains("layout(set=0, binding=3) uniform texture2D stone_texture;"),
+            "{expanded}"
         );
         assert!(
-            told.contains("layout(set=0, binding=0) uniform sampler stone_sampler;"),
-            "{told}"
+            expanded.contains("layout(set=0, binding=0) uniform sampler stone_sampler;"),
+            "{expanded}"
         );
         assert!(
-            told.contains("layout(set=0, binding=1) uniform textureCube sky_texture;"),
-            "{told}"
+            expanded.contains("layout(set=0, binding=1) uniform textureCube sky_texture;"),
+            "{expanded}"
         );
         assert!(
-            told.contains("vec4 at(texture2D s_texture, sampler s_sampler, vec2 p)"),
-            "{told}"
+            expanded.contains("vec4 at(texture2D s_texture, sampler s_sampler, vec2 p)"),
+            "{expanded}"
         );
-        assert!(told.contains("texture(sampler2D(s_texture, s_sampler), p)"), "{told}");
-        assert!(told.contains("at(stone_texture, stone_sampler, uv)"), "{told}");
         assert!(
-            told.contains("texture(samplerCube(sky_texture, sky_sampler), d)"),
-            "{told}"
+            expanded.contains("texture(sampler2D(s_texture, s_sampler), p)"),
+            "{expanded}"
+        );
+        assert!(expanded.contains("at(stone_texture, stone_sampler, uv)"), "{expanded}");
+        assert!(
+            expanded.contains("texture(samplerCube(sky_texture, sky_sampler), d)"),
+            "{expanded}"
         );
     }
 
     #[test]
-    fn leaves_alone_what_has_none() {
+    fn texts_without_samplers_are_unchanged() {
         assert_eq!(
             split("uniform texture2D a; uniform sampler b; void main() { texture(sampler2D(a, b), p); }"),
             None
         );
         assert_eq!(split("// uniform sampler2D a;\n"), None);
-        let hidden = told("uniform sampler2D a; void main() { float a = 1.0; x = a; }");
+        let hidden = expanded("uniform sampler2D a; void main() { float a = 1.0; x = a; }");
         assert!(hidden.ends_with("{ float a = 1.0; x = a; }"), "{hidden}");
     }
 
     #[test]
-    fn compares_where_the_type_says_so() {
-        let told = told("uniform mediump sampler2DShadow depth;\nfloat f() { return texture(depth, p); }");
-        assert!(told.contains("uniform texture2D depth_texture;"), "{told}");
-        assert!(told.contains("uniform samplerShadow depth_sampler;"), "{told}");
+    fn shadow_types_compare() {
+        let expanded = expanded("uniform mediump sampler2DShadow depth;\nfloat f() { return texture(depth, p); }");
+        assert!(expanded.contains("uniform texture2D depth_texture;"), "{expanded}");
+        assert!(expanded.contains("uniform samplerShadow depth_sampler;"), "{expanded}");
         assert!(
-            told.contains("texture(sampler2DShadow(depth_texture, depth_sampler), p)"),
-            "{told}"
+            expanded.contains("texture(sampler2DShadow(depth_texture, depth_sampler), p)"),
+            "{expanded}"
         );
     }
 }

@@ -1,15 +1,15 @@
-//! Any source to the SPIR-V of one stage, as VBC has it.
+//! Compiles any source to the SPIR-V of one VBC stage.
 
 use crate::frontend::without_lines;
 use crate::read::{compiled, is_compiled, naga_stage};
 use crate::{ErrorKind, Language, Result, Source, read, sksl, to_spirv};
 use loader::vbc::Stage;
 
-/// The words of one stage of a VBC: SPIR-V as it is, GLSL and HLSL by glslang, everything else by way of naga, with its
-/// entry point called `main`. The uniforms of an SkSL program lie packed, as VBC has them.
+/// The words of one stage of a VBC, with entry point `main`: SPIR-V unchanged, GLSL and HLSL by glslang, everything
+/// else by naga. The uniforms of an SkSL program are packed, as in VBC.
 ///
 /// # Errors
-/// As [`read`] and [`to_spirv`]; for stages other than vertex and fragment, which only SPIR-V can give.
+/// Those of [`read`] and [`to_spirv`]; stages other than vertex and fragment are supported from SPIR-V only.
 pub fn compile(source: &Source<'_>, stage: Stage) -> Result<Vec<u32>> {
     if source.language == Language::Spirv {
         return Ok(loader::spirv::to_words(source.bytes)?);

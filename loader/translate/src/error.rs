@@ -1,4 +1,4 @@
-//! The one error type of this crate.
+//! The error type of this crate.
 
 use crate::{Language, Target};
 use loader::SourceError;
@@ -7,15 +7,15 @@ use std::fmt;
 /// Result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a shader could not be read or written; one machine word wide.
+/// A failure to read or write a shader; one machine word wide.
 pub struct Error(Box<ErrorKind>);
 
-/// A file that a text includes.
+/// A file included by a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct File {
-    /// Its name, as the text or a `#line` has it.
+    /// Its name, as in the text or in a `#line`.
     pub name: String,
-    /// What stands in it; nothing where that is not known.
+    /// Its contents; empty if unknown.
     pub text: String,
 }
 
@@ -23,44 +23,44 @@ pub struct File {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The file breaks its format, or holds what this crate cannot translate.
+    /// The file breaks its format, or contains something that this crate cannot translate.
     File(loader::Error),
-    /// A text breaks the rules of its language, or uses what naga does not read.
+    /// A text breaks the rules of its language, or uses a feature that naga lacks.
     Text {
         /// The text's language.
         language: Language,
         /// Line, column and message.
         error: SourceError,
-        /// The file that the place is in, where the text includes it.
+        /// The included file with the error, if it is not in the text itself.
         file: Option<Box<File>>,
     },
-    /// naga's validator or its SPIR-V reader refuses a module.
+    /// naga's validator or SPIR-V reader rejects a module.
     Module {
-        /// What the module came from.
+        /// The language that the module came from.
         language: Language,
-        /// Why, in naga's words.
+        /// naga's error message.
         message: String,
-        /// Byte offset of the SPIR-V instruction it is about, where naga names one.
+        /// Byte offset of the offending SPIR-V instruction, if naga reports one.
         offset: Option<u64>,
-        /// Whether the module may be right and naga merely cannot hold it.
+        /// Whether the module may be valid but exceeds what naga supports.
         unsupported: bool,
     },
-    /// The entry point asked for is not there, or none was asked for and there are several.
+    /// The requested entry point is missing, or none was requested and there are several.
     Entry(String),
-    /// The language of a file cannot be told, or does not fit what was asked for.
+    /// The language of a file cannot be determined, or does not match the request.
     Language(String),
-    /// The target language cannot express it, or its checker refuses what was written.
+    /// The target language cannot express the shader, or its checker rejects the result.
     Write {
         /// The target.
         target: Target,
-        /// Why, in the words of its writer or of its checker.
+        /// The message of the writer or checker.
         message: String,
     },
-    /// This program was built without what it takes.
+    /// This program was built without a required component.
     Unavailable(String),
     /// naga panicked.
     Panicked {
-        /// At what.
+        /// What naga was doing.
         doing: &'static str,
         /// The panic's message.
         message: String,
@@ -73,7 +73,7 @@ impl Error {
         &self.0
     }
 
-    /// Whether the input may be fine and cannot be translated; otherwise it is wrong.
+    /// Whether the input may be valid but cannot be translated; otherwise it is invalid.
     pub fn is_unsupported(&self) -> bool {
         match self.kind() {
             ErrorKind::File(error) => error.kind() == loader::ErrorKind::Unsupported,
@@ -83,7 +83,7 @@ impl Error {
         }
     }
 
-    /// The included file that an error is in, where it is not in the text itself.
+    /// The included file with the error, if it is not in the text itself.
     pub fn included(&self) -> Option<&File> {
         match self.kind() {
             ErrorKind::Text { file, .. } => file.as_deref(),
@@ -91,7 +91,7 @@ impl Error {
         }
     }
 
-    /// Line and column, both from 1, of an error in a text or in a file that it includes.
+    /// Line and column, both from 1, of an error in a text or an included file.
     pub fn line_column(&self) -> Option<(usize, usize)> {
         match self.kind() {
             ErrorKind::Text { error, .. } => Some((error.line, error.column)),
@@ -99,7 +99,7 @@ impl Error {
         }
     }
 
-    /// Byte offset of an error in a file that is no text.
+    /// Byte offset of an error in a binary file.
     pub fn offset(&self) -> Option<u64> {
         match self.kind() {
             ErrorKind::File(error) => error.offset(),
@@ -108,8 +108,8 @@ impl Error {
         }
     }
 
-    /// The error with the line of the text it is about and a mark under the place, for a terminal; without a line in
-    /// a text it is what `Display` gives.
+    /// The error with its source line and a mark under the place, for a terminal; without a source line, the same as
+    /// `Display`.
     pub fn render(&self, source: &[u8], file: &str) -> String {
         match (self.kind(), std::str::from_utf8(source)) {
             (
@@ -183,7 +183,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// An error with all that caused it, as one line.
+/// An error with its chain of causes, on one line.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")

@@ -1,14 +1,14 @@
-//! A vertex stage for fragment stages that stand alone.
+//! A vertex stage for standalone fragment stages.
 
 use crate::{ErrorKind, Result, to_spirv};
 use loader::spirv;
 
-/// A vertex stage for a fragment stage that stands alone: one triangle over the whole picture, for three vertices without
-/// inputs. What the fragment stage reads is the place in the picture, from (0, 0) at the top left to (1, 1); further
-/// components are 0 and, of four, 1; whole numbers are 0.
+/// A vertex stage for a standalone fragment stage: one triangle over the whole picture, from three vertices without
+/// inputs. The fragment stage's inputs get the position in the picture, from (0, 0) at the top left to (1, 1); a third
+/// component is 0, a fourth 1; integers are 0.
 ///
 /// # Errors
-/// Unsupported for inputs that are no numbers or vectors, which only a vertex stage of their own can give.
+/// Unsupported for inputs that are not numbers or vectors; they need a dedicated vertex stage.
 pub fn fullscreen(fragment: &[u32]) -> Result<Vec<u32>> {
     let summary = spirv::summary(fragment)?;
     let inputs = summary.entry_points.first().into_iter().flat_map(|entry| &entry.inputs);
@@ -35,7 +35,7 @@ pub fn fullscreen(fragment: &[u32]) -> Result<Vec<u32>> {
     to_spirv(module, naga::ShaderStage::Vertex)
 }
 
-/// What an input of a type as GLSL has it gets: the type in WGSL, its value, and whether it is flat.
+/// The value for an input of a GLSL type: the type in WGSL, its value, and whether it is flat.
 fn given(ty: &str) -> Option<(&'static str, &'static str, bool)> {
     Some(match ty {
         "float" => ("f32", "p.x", false),

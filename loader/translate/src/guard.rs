@@ -1,4 +1,4 @@
-//! Running code that is not ours: its panics are caught, and it gets a stack that is deep enough.
+//! Runs third-party code with panics caught and a sufficiently large stack.
 
 use crate::{Error, ErrorKind, Result};
 use std::cell::Cell;
@@ -9,7 +9,7 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs foreign code; a panic in it prints nothing.
+/// Runs third-party code; a panic in it prints nothing.
 ///
 /// # Errors
 /// The message of the panic.
@@ -23,7 +23,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> std::result::Result<T, Stri
             }
         }));
     });
-    // Where panics are not to be caught, they are the last that is heard.
+    // If panics abort, they must still be printed.
     let before = QUIET.replace(cfg!(panic = "unwind"));
     let outcome = catch_unwind(AssertUnwindSafe(work));
     QUIET.set(before);
@@ -39,8 +39,8 @@ pub(crate) fn guarded<T>(doing: &'static str, work: impl FnOnce() -> Result<T>) 
     caught(work).unwrap_or_else(|message| Err(ErrorKind::Panicked { doing, message }.into()))
 }
 
-/// Runs what recurses as deep as a program nests (at most [`loader::sksl::MAX_DEPTH`] nodes in SkSL, several calls
-/// each) with a stack that is deep enough; in WebAssembly, which has no threads here, with the one that the host gave.
+/// Runs deeply recursive code (at most [`loader::sksl::MAX_DEPTH`] nodes in SkSL, several calls each) with a large
+/// stack; in WebAssembly, which has no threads here, on the host's stack.
 pub(crate) fn deep<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let panicked = |message: String| -> Error {
         ErrorKind::Panicked {

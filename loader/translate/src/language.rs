@@ -1,14 +1,14 @@
-//! The languages that are read and written, by name.
+//! Input and output languages, by name.
 
 use std::fmt;
 
-/// Languages and files shaders are read from.
+/// Input languages and file formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Language {
     /// WebGPU's language.
     Wgsl,
-    /// OpenGL's language, as naga reads it: version 4.40 to 4.60; textures and samplers may be in one.
+    /// OpenGL's language.
     Glsl,
     /// Direct3D's language.
     Hlsl,
@@ -33,7 +33,7 @@ impl fmt::Display for Language {
     }
 }
 
-/// Languages naga writes.
+/// Output languages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Target {

@@ -1,19 +1,19 @@
-//! Shaders from one language into another, by way of [naga]'s intermediate representation.
+//! Translates shaders between languages, by way of [naga]'s intermediate representation and SPIR-V.
 //!
-//! Everything in Skrymir that talks to naga, glslang and SPIRV-Cross is here:
+//! All of Skrymir's code that uses naga, glslang and SPIRV-Cross is here:
 //!
-//! * [`read`] is the way in: WGSL, GLSL, SPIR-V, a stage of a VBC file or an SkSL program become a [`Shader`], a module
-//!   that naga's validator has accepted, with the entry point that was asked for. A [`Source`] says what is read.
-//! * [`translate`] goes from any source to WGSL, GLSL, MSL, HLSL or SPIR-V, and has what it writes checked. Texts of SPIR-V
-//!   but WGSL are written by SPIRV-Cross.
-//! * [`write`] is naga's way out: a [`Shader`] to any of them, unchecked.
+//! * [`read`] makes a [`Shader`] from WGSL, GLSL, SPIR-V, a stage of a VBC file or an SkSL program: a module that
+//!   naga's validator accepts, with the requested entry point. A [`Source`] describes the input.
+//! * [`translate`] translates any source to WGSL, GLSL, MSL, HLSL or SPIR-V, and checks the result. All text except
+//!   WGSL is generated from SPIR-V by SPIRV-Cross.
+//! * [`write`] writes a [`Shader`] with naga's writers, unchecked.
 //! * [`compile`] makes the SPIR-V of one stage of a VBC.
 //! * [`sksl`] translates SkSL trees.
-//! * [`validate`] asks validators that are not ours (naga, rspirv, spirv-val) what they think of a SPIR-V module.
+//! * [`validate`] runs third-party validators (naga, rspirv, spirv-val) on a SPIR-V module.
 //!
-//! naga is not ours, and a panic inside it is caught and reported as an [`ErrorKind::Panicked`].
+//! A panic inside naga is caught and reported as [`ErrorKind::Panicked`].
 //!
-//! WGSL to Metal and to a VBC's SPIR-V, and what is wrong with a text:
+//! WGSL to Metal and to a VBC's SPIR-V, and an error in a text:
 //!
 //! ```
 //! use skrymir_translate::{self as translate, Options, Source, Target};

@@ -1,5 +1,5 @@
-//! What naga has no words for: input attachments, and arrays of blocks. SkSL programs mark both by names, and the SPIR-V
-//! that naga writes is changed accordingly; other languages get the texture, and the block with an array in it.
+//! Input attachments and arrays of blocks, which naga lacks. SkSL programs mark both by names, and the SPIR-V that naga
+//! writes is rewritten; other languages get a texture, and a block with an array in it.
 
 use crate::Result;
 use loader::spirv::operand::{string, words_of_string};
@@ -7,21 +7,20 @@ use loader::spirv::transform::{Editor, build, opcode, seal};
 use loader::spirv::{ModuleIndex, capability, class, decoration, dim, instructions, op};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// How the struct of an array of blocks is called: its only member is the array.
+/// Name prefix of an array of blocks' struct; its only member is the array.
 pub(crate) const BLOCKS: &str = "sk_blocks_";
-/// How a texture is called that a subpass reads: its index in decimal follows, then `_` and its name.
+/// Name prefix of a texture that is an input attachment, followed by its decimal index, `_` and its name.
 pub(crate) const ATTACHMENT: &str = "sk_attachment";
 
-/// The words with what is marked made into what it stands for; as they are where nothing is.
+/// Replaces marked variables; returns the words unchanged if there are none.
 ///
 /// # Errors
-/// Invalid when the words do not walk.
+/// Invalid if the words cannot be walked.
 pub(crate) fn finish(words: Vec<u32>) -> Result<Vec<u32>> {
     attachments(blocks(words)?)
 }
 
-/// Ids by their names, of those whose names begin so; the names without it. Most modules have none, and are not taken
-/// apart then.
+/// Ids whose names begin with `begin`, and the rest of each name. Most modules have none, and are not decoded.
 fn named(words: &[u32], begin: &str) -> Vec<(u32, String)> {
     let all = instructions(words).flatten();
     let names = all
@@ -33,7 +32,8 @@ fn named(words: &[u32], begin: &str) -> Vec<(u32, String)> {
         .collect()
 }
 
-/// Gives variables other types: `ty` adds what a variable's new pointer type needs, ahead of it, and names that type.
+/// Changes the types of variables: `ty` adds the declarations that a variable's new pointer type needs before it, and
+/// returns the type.
 fn retype(module: &mut Editor, mut ty: impl FnMut(&mut Editor, u32, &mut Vec<Vec<u32>>) -> Option<u32>) {
     let mut at = 0;
     while at < module.body.len() {
@@ -51,7 +51,7 @@ fn retype(module: &mut Editor, mut ty: impl FnMut(&mut Editor, u32, &mut Vec<Vec
     }
 }
 
-/// Textures with the mark become input attachments, and fetches from them reads of the pixel's own texel.
+/// Marked textures become input attachments, and fetches from them read the pixel's own texel.
 fn attachments(words: Vec<u32>) -> Result<Vec<u32>> {
     let marked = named(&words, ATTACHMENT);
     if marked.is_empty() {
@@ -108,7 +108,7 @@ fn attachments(words: Vec<u32>) -> Result<Vec<u32>> {
     Ok(module.words())
 }
 
-/// Gives the variables types of what a subpass reads; the new image type of each variable.
+/// Gives the variables subpass image types; returns the new image type of each.
 fn attached(
     index: &ModuleIndex,
     module: &mut Editor,
@@ -120,7 +120,7 @@ fn attached(
         let [_, texel, ..] = index.operands::<8>(*image, op::TYPE_IMAGE)?;
         let image = *of_image.entry(*image).or_insert_with(|| {
             let id = module.fresh();
-            // No depth, no array, one sample, used without a sampler, format not known.
+            // No depth, not an array, one sample, used without a sampler, unknown format.
             added.push(build(op::TYPE_IMAGE, &[id, texel, dim::SUBPASS_DATA, 0, 0, 0, 2, 0]));
             id
         });
@@ -130,7 +130,7 @@ fn attached(
     types
 }
 
-/// The type of every result in the functions.
+/// The type of every result in functions.
 fn result_types(module: &Editor) -> HashMap<u32, u32> {
     let bodies = module.body[module.functions_start()..].iter();
     let constants = module
@@ -142,7 +142,7 @@ fn result_types(module: &Editor) -> HashMap<u32, u32> {
     typed.map(|words| (words[2], words[1])).collect()
 }
 
-/// An array of blocks, as naga has it: an array in a struct, which it may have in another.
+/// An array of blocks in naga's form: an array in a struct, possibly nested in another.
 struct Blocks {
     element: u32,
     length: u32,
@@ -150,7 +150,7 @@ struct Blocks {
     depth: usize,
 }
 
-/// A block whose only member is the array becomes an array of blocks, each with a descriptor.
+/// Turns a block whose only member is the array into an array of blocks, each with a descriptor.
 fn blocks(words: Vec<u32>) -> Result<Vec<u32>> {
     let marked: Vec<u32> = named(&words, BLOCKS).into_iter().map(|(id, _)| id).collect();
     if marked.is_empty() {
@@ -184,7 +184,7 @@ fn blocks(words: Vec<u32>) -> Result<Vec<u32>> {
     Ok(module.words())
 }
 
-/// Gives the variables their new types; the pointer type of each.
+/// Gives the variables their new types; returns the pointer type of each.
 fn declare_arrays(module: &mut Editor, found: &HashMap<u32, Blocks>) -> HashMap<u32, u32> {
     let mut pointers = HashMap::new();
     retype(module, |module, id, added| {
@@ -198,14 +198,14 @@ fn declare_arrays(module: &mut Editor, found: &HashMap<u32, Blocks>) -> HashMap<
     pointers
 }
 
-/// Leaves the structs out of every way to an element; whether one is computed.
+/// Removes the struct indices from every access chain; whether one index is dynamic.
 fn follow(
     index: &ModuleIndex,
     module: &mut Editor,
     found: &HashMap<u32, Blocks>,
     pointers: &HashMap<u32, u32>,
 ) -> bool {
-    // Where a pointer leads to, and how many structs are still to be left out behind it.
+    // The variable that each pointer leads to, and the number of struct indices still to remove.
     let mut ways: HashMap<u32, (u32, usize)> = found.iter().map(|(id, blocks)| (*id, (*id, blocks.depth))).collect();
     let mut dynamic = false;
     for words in &mut module.body {

@@ -1,23 +1,23 @@
-//! How deep a text may nest, and how much its macros may stand for, before a front end sees it. Front ends recurse: a deep
-//! text would end the process. One look at the tokens is enough for all languages, which share brackets, operators,
-//! `if` and `else`.
+//! Limits on nesting and macro expansion, checked before a front end parses a text. Front ends recurse, so deep nesting
+//! would overflow the stack. One scan of the tokens suffices for all languages, which share brackets, operators, `if`
+//! and `else`.
 
 use crate::{Error, ErrorKind, Language, Result};
 use loader::SourceError;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Most brackets of any kind inside each other.
+/// Limit on nested brackets of any kind.
 const MAX_DEPTH: u32 = 512;
 
-/// Most signs in front of one operand, and most `?` in one statement; statements nest twice as deep, `else if` counting
-/// as two.
+/// Limit on prefix operators of one operand, and on `?` in one statement; statements may nest twice as deep, `else if`
+/// counting as two.
 const MAX_CHAIN: u32 = 256;
 
-/// Most tokens of one statement.
+/// Limit on tokens in one statement.
 const MAX_STATEMENT: u32 = 65_536;
 
-/// Most tokens that all macros of a text stand for.
+/// Limit on tokens of all expanded macros in a text.
 const MAX_EXPANSION: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Token<'_> {
     }
 }
 
-/// Tokens of a text without its comments; a directive's are between a `#` and a line's end, which is a token there.
+/// Tokens of a text without comments; a directive's tokens are between a `#` and the line end, which is a token there.
 struct Tokens<'a> {
     text: &'a str,
     at: usize,
@@ -99,10 +99,10 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// Refuses a text that nests deeper, or stands for more, than a front end is given.
+/// Rejects a text that exceeds the limits.
 ///
 /// # Errors
-/// Which limit is passed, with its number and the place.
+/// The exceeded limit, with its value and the place.
 pub(crate) fn check(language: Language, text: &str) -> Result<()> {
     let refuse = |token: &Token<'_>, what: String| -> Error {
         let (error, file) = (SourceError::new(text, token.place(), &what), None);
@@ -123,18 +123,18 @@ pub(crate) fn check(language: Language, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Depths at hand.
+/// The current depths.
 #[derive(Default)]
 struct Scan {
-    /// Brackets that are open.
+    /// Open brackets.
     depth: u32,
-    /// For each open brace: statements without braces and `else`s in each other.
+    /// For each open brace: nested statements without braces and `else`s.
     chains: Vec<u32>,
-    /// Statements in each other at this depth of braces.
+    /// Nested statements at this brace depth.
     chain: u32,
-    /// The statement before has ended: an `else` may go on with it.
+    /// The previous statement has ended; an `else` may continue it.
     ended: bool,
-    /// Brackets that are open since the last brace.
+    /// Brackets opened since the last brace.
     inner: u32,
     signs: u32,
     choices: u32,
@@ -192,7 +192,7 @@ impl Scan {
     }
 }
 
-/// How many tokens macros stand for.
+/// The sizes of macro expansions.
 #[derive(Default)]
 struct Macros<'a> {
     sizes: HashMap<&'a str, Size>,
@@ -203,21 +203,21 @@ struct Macros<'a> {
 #[derive(Clone, Copy)]
 struct Size {
     own: u64,
-    /// How often an argument comes in it at most; none where it takes none.
+    /// How often an argument occurs in it at most; `None` for macros without arguments.
     repeats: Option<u64>,
 }
 
-/// Calls of macros that are open.
+/// Open macro calls.
 #[derive(Default)]
 struct Calls {
-    /// How often what stands in it is repeated, and the parentheses open in it.
+    /// For each call, how often its arguments are repeated, and the parentheses open in it.
     open: Vec<(u64, u32)>,
-    /// A macro with arguments has just been named.
+    /// A function-like macro has just been named.
     named: Option<u64>,
 }
 
 impl Calls {
-    /// How often a token comes in the end; nothing for parentheses.
+    /// How often a token occurs in the expansion; `None` for parentheses.
     fn step(&mut self, token: &Token<'_>, sizes: &HashMap<&str, Size>) -> Option<u64> {
         let named = self.named.take();
         let factor = self.open.last().map_or(1, |(factor, _)| *factor);
@@ -267,7 +267,7 @@ impl<'a> Macros<'a> {
         }
         let repeats = match end {
             Some(_) => Some(counts.values().copied().max().unwrap_or(0)),
-            // It may stand for the name of one that takes arguments.
+            // It may expand to the name of a function-like macro.
             None => calls.named,
         };
         self.sizes.insert(name.text, Size { own, repeats });
@@ -298,12 +298,12 @@ fn expansion() -> String {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Option<String> {
+    fn refusal(text: &str) -> Option<String> {
         check(Language::Glsl, text).err().map(|error| error.to_string())
     }
 
     #[test]
-    fn deep_and_wide_texts_are_refused_with_the_limit() {
+    fn deep_and_wide_texts_are_rejected_with_the_limit() {
         let many = |part: &str, count: usize| part.repeat(count);
         let doubling = |count: usize| {
             (1..count).fold("#define A0 1 1\n".to_owned(), |text, at| {
@@ -344,24 +344,24 @@ mod tests {
                 "macros that stand for more than 1048576 tokens",
             ),
         ] {
-            let error = told(&text).unwrap_or_else(|| panic!("taken: {says}"));
+            let error = refusal(&text).unwrap_or_else(|| panic!("taken: {says}"));
             assert!(error.contains(says), "{says}: {error}");
         }
     }
 
     #[test]
-    fn long_texts_are_taken() {
+    fn long_texts_are_accepted() {
         let block = "if (a) { x = f(y[1], -z) ? 1 : 2; } else if (b) x = 2; else { x = 3; }\nfor (;;) { continue; }\n";
         let all = format!(
             "#define HALF(x) ((x) * 0.5)\n#define PI 3.14\nstruct S {{ float a; vec2 b, c; }};\nvoid main() {{\n{}\n}}\n{}",
             block.repeat(4000),
             "float f() { return HALF(PI) + HALF(HALF(1.0)); }\n".repeat(2000)
         );
-        assert_eq!(told(&all), None);
+        assert_eq!(refusal(&all), None);
         assert_eq!(
-            told(&format!("const float t[] = {{ {} }};", "1.0, ".repeat(20_000))),
+            refusal(&format!("const float t[] = {{ {} }};", "1.0, ".repeat(20_000))),
             None
         );
-        assert_eq!(told("// (((((((\n/* ((( */ #pragma (((\n"), None);
+        assert_eq!(refusal("// (((((((\n/* ((( */ #pragma (((\n"), None);
     }
 }

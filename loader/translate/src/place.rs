@@ -1,16 +1,16 @@
-//! Who wrote a text, and where it has its resources.
+//! The writer of a text, and the places of its resources.
 
 use std::fmt;
 
-/// Who wrote a text.
+/// The writer of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Way {
-    /// naga, of its own representation.
+    /// naga, from its own representation.
     Naga,
-    /// SPIRV-Cross, of SPIR-V.
+    /// SPIRV-Cross, from SPIR-V.
     SpirvCross,
-    /// The same, as GLSL for Vulkan: OpenGL's cannot say it.
+    /// SPIRV-Cross, as GLSL for Vulkan, because OpenGL's GLSL cannot express it.
     SpirvCrossVulkan,
     /// glslang, of GLSL and HLSL.
     Glslang,
@@ -30,23 +30,23 @@ impl fmt::Display for Way {
     }
 }
 
-/// Where a text has a resource.
+/// The place of a resource in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum At {
-    /// The text gives it no place.
+    /// The text states no place.
     Nowhere,
     /// This binding.
     Binding(u32),
     /// In these combined samplers, by name and binding.
     Combined(Vec<(String, u32)>),
-    /// These registers (HLSL) or attributes (MSL), as the text has them.
+    /// These registers (HLSL) or attributes (MSL), as written in the text.
     Registers(Vec<String>),
 }
 
 /// A resource, in the module and in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// What it is: `uniform-buffer`, `image`.
+    /// Its kind: `uniform-buffer`, `image`.
     pub kind: &'static str,
     /// Its name in the text.
     pub name: String,
@@ -54,6 +54,6 @@ pub struct Place {
     pub set: Option<u32>,
     /// Its binding in the module.
     pub binding: Option<u32>,
-    /// Where the text has it.
+    /// Its place in the text.
     pub at: At,
 }

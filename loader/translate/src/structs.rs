@@ -1,5 +1,4 @@
-//! Structs of a GLSL text whose members, counted through the structs they are of, are too many for a front end that
-//! visits each of them.
+//! Finds structs in a GLSL text that have too many members, counting nested ones, for a front end that visits each.
 
 use crate::combined::tokens;
 use loader::spirv::work::MAX_MEMBERS;
@@ -10,11 +9,11 @@ use std::ops::Range;
 struct Open<'a> {
     name: &'a str,
     members: u64,
-    /// Members of the type of the declaration being read.
+    /// Members of the current declaration's type.
     each: u64,
 }
 
-/// The place and the members of the first struct that has too many; the text's macros are not expanded.
+/// The place and the member count of the first struct with too many; macros are not expanded.
 pub fn too_many_members(text: &str) -> Option<(Range<usize>, u64)> {
     let mut known: HashMap<&str, u64> = HashMap::new();
     let mut open: Vec<Open> = Vec::new();

@@ -1,4 +1,4 @@
-//! A source to a text of another language, checked: the one way that the command goes.
+//! Translates a source to text in another language and checks it, as the command `convert` does.
 
 use crate::cross::{self, Dialect, Entry};
 use crate::frontend::{self, Settings, Text};
@@ -12,15 +12,15 @@ use naga::back::{glsl, hlsl};
 use std::fmt;
 use std::path::Path;
 
-/// What became of a text's check.
+/// The result of checking a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Check {
-    /// This checker takes the text.
+    /// This checker accepts the text.
     Passed(&'static str),
-    /// There is no checker for the language here.
+    /// There is no checker for the language.
     Unchecked,
-    /// It was left out.
+    /// The check was disabled.
     LeftOut,
 }
 
@@ -28,29 +28,29 @@ impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Passed(who) => write!(f, "checked by {who}"),
-            Self::Unchecked => f.write_str("not checked: nobody here reads it"),
+            Self::Unchecked => f.write_str("not checked: no checker for this language"),
             Self::LeftOut => f.write_str("not checked"),
         }
     }
 }
 
-/// A text of another language (for [`Target::Spirv`], words), and how it came about.
+/// A text in another language (words for [`Target::Spirv`]), and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Translation {
     /// The text.
     pub bytes: Vec<u8>,
-    /// Who wrote it.
+    /// The writer.
     pub way: Way,
-    /// The version of the language: `450`, `es310`, `5.1`; empty where there is one.
+    /// The language version: `450`, `es310`, `5.1`; empty if there is only one.
     pub version: String,
-    /// Who read it again.
+    /// The checker's result.
     pub check: Check,
-    /// The resources; nothing where naga wrote the text.
+    /// The resources; empty if naga wrote the text.
     pub places: Vec<Place>,
 }
 
 impl Translation {
-    /// What nobody reads again, of our own making.
+    /// A generated text without a checker.
     pub fn unchecked(bytes: Vec<u8>) -> Self {
         Self {
             bytes,
@@ -62,7 +62,7 @@ impl Translation {
     }
 }
 
-/// The versions that are tried in turn where none is asked for; the last says most.
+/// Versions tried in turn if none is requested; the last is the most capable.
 fn dialects(target: Target, options: &Options) -> Vec<Dialect> {
     match (target, options.glsl, options.hlsl, options.msl) {
         (Target::Glsl, ..) if options.vulkan => vec![Dialect::VulkanGlsl],
@@ -83,15 +83,16 @@ fn dialects(target: Target, options: &Options) -> Vec<Dialect> {
     }
 }
 
-/// Reads a source and writes it in another language, checked unless the [options](Options) leave that out: GLSL and HLSL
-/// by glslang, WGSL by naga, SPIR-V by our own rules. Nobody here reads MSL.
+/// Reads a source and writes it in another language. The result is checked unless the [options](Options) disable it:
+/// GLSL and HLSL by glslang, WGSL by naga, SPIR-V by our own rules. There is no checker for MSL.
 ///
-/// GLSL, HLSL and MSL of SPIR-V (and of what becomes SPIR-V first: a VBC's stage, GLSL, HLSL) are written by SPIRV-Cross,
-/// SPIR-V of GLSL and HLSL is glslang's, and naga writes everything else. Where no version is asked for, it is the oldest of some that can say it.
+/// SPIRV-Cross writes GLSL, HLSL and MSL from SPIR-V (and from sources that become SPIR-V first: a VBC's stage, GLSL,
+/// HLSL), glslang writes SPIR-V from GLSL and HLSL, and naga everything else. The default version is the oldest of a
+/// list that can express the shader.
 ///
 /// # Errors
-/// What is wrong with the source; [`ErrorKind::Write`] where the language cannot say it, or where its checker refuses what
-/// was written.
+/// The source's error; [`ErrorKind::Write`] if the language cannot express the shader, or if the checker rejects the
+/// result.
 pub fn translate(source: &Source<'_>, target: Target, options: &Options) -> Result<Translation> {
     let is_module = is_module(source);
     if !options.adjust.is_nothing() {
@@ -131,12 +132,12 @@ pub fn translate(source: &Source<'_>, target: Target, options: &Options) -> Resu
     cross_written(&words, &entry, target, options)
 }
 
-/// Whether a source is SPIR-V, or becomes it before anything else.
+/// Whether a source is SPIR-V, or becomes SPIR-V first.
 fn is_module(source: &Source<'_>) -> bool {
     matches!(source.language, Language::Spirv | Language::Vbc) || is_compiled(source)
 }
 
-/// A module by SPIRV-Cross, in the first version that can say it.
+/// Writes a module with SPIRV-Cross, in the first version that can express it.
 fn cross_written(words: &[u32], entry: &Entry, target: Target, options: &Options) -> Result<Translation> {
     let (mut refused, mut doubted) = (None, false);
     for dialect in dialects(target, options) {
@@ -156,27 +157,27 @@ fn cross_written(words: &[u32], entry: &Entry, target: Target, options: &Options
             })
         });
         match checked {
-            // What a checker refused of an older version is not given out unchecked in a newer one.
+            // If the checker rejected an older version, an unchecked newer one is not returned.
             Ok(written) if doubted && written.check == Check::Unchecked => {}
             Ok(written) => return Ok(written),
-            // The first says what the language lacks; those behind it say more of the same.
+            // The first error names the missing feature; later ones repeat it.
             Err(error) => refused = refused.or(Some(error)),
         }
     }
     Err(refused.unwrap_or_else(|| ErrorKind::Language(format!("{target}: no version of it is known")).into()))
 }
 
-/// The words of the entry point of a shader that naga holds.
+/// The words of the entry point of naga's shader.
 fn words_of(shader: &Shader) -> Result<Vec<u32>> {
     let shader = shader.clone().fixed(&[])?;
     let (bytes, _) = naga_text(&shader, Target::Spirv, &Options::default())?;
     Ok(spirv::to_words(&bytes)?)
 }
 
-/// A module with what is asked for changed, translated.
+/// Translates an adjusted module.
 fn adjusted(source: &Source<'_>, words: &[u32], target: Target, options: &Options) -> Result<Translation> {
     valid(words)?;
-    // What became a module has one entry point, whatever it was called.
+    // A compiled module has one entry point, under any name.
     let found = entry(words, &asked(source))?;
     let (words, name) = options.adjust.applied(words, &found.name, found.model)?;
     valid(&words)?;
@@ -192,7 +193,7 @@ fn adjusted(source: &Source<'_>, words: &[u32], target: Target, options: &Option
     translate(&changed, target, &rest)
 }
 
-/// The source with what is asked of a module: texts that became one have one entry point.
+/// The source with the adjusted entry point: compiled texts have one.
 fn asked<'a>(source: &Source<'a>) -> Source<'a> {
     match source.language {
         Language::Spirv | Language::Vbc => *source,
@@ -204,10 +205,10 @@ fn asked<'a>(source: &Source<'a>) -> Source<'a> {
     }
 }
 
-/// A shader that naga has read or made, by naga's writers, checked as [`translate`] does.
+/// Writes naga's shader with naga's writers, checked as by [`translate`].
 ///
 /// # Errors
-/// As [`translate`].
+/// See [`translate`].
 pub fn translate_shader(shader: &Shader, target: Target, options: &Options) -> Result<Translation> {
     if !options.adjust.is_nothing() {
         let (words, source) = (words_of(shader)?, Source::new("shader.wgsl", &[])?);
@@ -234,7 +235,7 @@ pub fn translate_shader(shader: &Shader, target: Target, options: &Options) -> R
         Target::Glsl => checked_text(Dialect::Glsl(options.glsl_or_default()), &text(), &entry)?,
         Target::Hlsl => checked_text(Dialect::Hlsl(options.hlsl_or_default()), &text(), &entry)?,
         Target::Msl => Check::Unchecked,
-        // It is read again when it is written.
+        // The writer already validates WGSL.
         Target::Wgsl => Check::Passed("naga"),
         Target::Spirv => {
             valid(&spirv::to_words(&bytes)?)?;
@@ -293,7 +294,7 @@ fn valid(words: &[u32]) -> Result<()> {
     }
 }
 
-/// Numbers of execution models, with the stage that glslang has for each.
+/// Execution models, with glslang's stage for each.
 const STAGES: [(u32, frontend::Stage); 16] = {
     use frontend::Stage::*;
     [
@@ -320,14 +321,14 @@ fn stage(model: u32) -> Option<frontend::Stage> {
     Some(STAGES.iter().find(|(number, _)| *number == model)?.1)
 }
 
-/// The execution model of a stage that naga has.
+/// The execution model of naga's stage.
 fn model_of_stage(stage: ShaderStage) -> u32 {
     let wanted = frontend::Stage::of_naga(stage);
     let found = STAGES.iter().find(|(_, stage)| Some(*stage) == wanted);
     found.map_or(u32::MAX, |(number, _)| *number)
 }
 
-/// The one entry point of a module that fits what was asked for.
+/// The only entry point of a module that matches the request.
 fn entry(words: &[u32], source: &Source<'_>) -> Result<Entry> {
     let index = ModuleIndex::new(words)?;
     let all: Vec<Entry> = index
@@ -361,12 +362,12 @@ fn entry(words: &[u32], source: &Source<'_>) -> Result<Entry> {
     let message = match (&have[..], &found[..]) {
         ([], _) => format!("{language}: there is no entry point"),
         (_, []) => format!("{language}: no such entry point; there are: {}", have.join(", ")),
-        _ => format!("{language}: say which entry point: {}", have.join(", ")),
+        _ => format!("{language}: choose an entry point: {}", have.join(", ")),
     };
     Err(ErrorKind::Entry(message).into())
 }
 
-/// Has the language's checker read a text that was written.
+/// Checks a generated text with the language's checker.
 fn checked_text(dialect: Dialect, text: &str, entry: &Entry) -> Result<Check> {
     let target = dialect.target();
     if target == Target::Msl {
@@ -403,8 +404,8 @@ fn checked_text(dialect: Dialect, text: &str, entry: &Entry) -> Result<Check> {
     }))
 }
 
-/// What glslang is told to take for the types and functions that shader model 6 added, which it does not know: something
-/// of the same shape. The rest of a text is checked as it is.
+/// Definitions of shader model 6 types and functions, which glslang lacks: each is replaced by one of the same shape.
+/// The rest of a text is checked unchanged.
 fn shader_model_6() -> Settings {
     const STANDS_FOR: [(&str, &str); 41] = [
         ("WaveIsFirstLane()", "true"),
@@ -459,10 +460,10 @@ fn shader_model_6() -> Settings {
     }
 }
 
-/// What a checker says of a text that was written.
+/// A checker's error about generated text.
 fn refused(target: Target, error: &Error, text: &str) -> Error {
     let line = error.line_column().and_then(|(line, _)| text.lines().nth(line - 1));
     let line = line.map_or(String::new(), |line| format!(" ({})", line.trim()));
-    let message = format!("what is written is refused: {error}{line}");
+    let message = format!("the checker rejects the generated text: {error}{line}");
     ErrorKind::Write { target, message }.into()
 }

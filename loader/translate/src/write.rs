@@ -1,4 +1,4 @@
-//! The way out: a module to the text or words of another language.
+//! Writes a module in another language, as text or words.
 
 use crate::error::chain;
 use crate::guard::{deep, guarded};
@@ -7,20 +7,20 @@ use crate::{Error, ErrorKind, Result, Shader, Target};
 use naga::ShaderStage;
 use std::collections::HashSet;
 
-/// What a target language leaves open.
+/// Options of the target language.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The version of GLSL [default: by naga 4.50; by SPIRV-Cross the oldest of some that can say it, as the others].
+    /// The GLSL version [default: 4.50 for naga; for SPIRV-Cross the oldest of a list that works, as below].
     pub glsl: Option<naga::back::glsl::Version>,
-    /// The shader model of HLSL [default: by naga 5.1].
+    /// The HLSL shader model [default: 5.1 for naga].
     pub hlsl: Option<naga::back::hlsl::ShaderModel>,
-    /// The version of MSL [default: by naga 1.0].
+    /// The MSL version [default: 1.0 for naga].
     pub msl: Option<(u8, u8)>,
-    /// Whether GLSL is for Vulkan, of version 4.60: with sets, separate samplers and push constants as the module has them.
+    /// Whether GLSL is for Vulkan, version 4.60: with the module's sets, separate samplers and push constants.
     pub vulkan: bool,
-    /// What [`translate`](crate::translate) changes on the way.
+    /// Adjustments by [`translate`](crate::translate).
     pub adjust: crate::Adjust,
-    /// Whether [`translate`](crate::translate) has the text read again by a checker of its language.
+    /// Whether [`translate`](crate::translate) checks the text with a checker of its language.
     pub check: bool,
 }
 
@@ -51,22 +51,22 @@ impl Options {
     }
 }
 
-/// Writes a shader in another language by naga: a text, or for [`Target::Spirv`] little-endian words.
-/// [`translate`](crate::translate) has other writers and checks what is written.
+/// Writes a shader in another language with naga: text, or little-endian words for [`Target::Spirv`].
+/// [`translate`](crate::translate) has other writers and checks the result.
 ///
-/// WGSL, MSL and HLSL hold all entry points of the module, GLSL and SPIR-V the one that was asked for. WGSL is read and
-/// validated again before it is given out: the language has one layout for each type, and naga writes types whose
-/// layout in the module is another.
+/// WGSL, MSL and HLSL contain all entry points of the module, GLSL and SPIR-V only the selected one. WGSL is parsed and
+/// validated again before it is returned: the language has one layout per type, and naga also writes types whose layout
+/// in the module differs.
 ///
 /// # Errors
-/// [`ErrorKind::Write`]: why the language cannot express it, in naga's words.
+/// [`ErrorKind::Write`] with naga's message if the language cannot express the shader.
 pub fn write(shader: &Shader, target: Target, options: &Options) -> Result<Vec<u8>> {
     Ok(naga_text(shader, target, options)?.0)
 }
 
-/// [`write`], with the name that the text has for the entry point.
+/// [`write`], with the name of the entry point in the text.
 pub(crate) fn naga_text(shader: &Shader, target: Target, options: &Options) -> Result<(Vec<u8>, String)> {
-    // Only WGSL has constants that are given later.
+    // Only WGSL has pipeline-overridable constants.
     let fixed = match target {
         Target::Wgsl => None,
         _ if shader.module.overrides.is_empty() => None,
@@ -88,12 +88,12 @@ pub(crate) fn naga_text(shader: &Shader, target: Target, options: &Options) -> R
     })
 }
 
-/// What is written, with the entry point's own name.
+/// The text, with the entry point's own name.
 fn named(shader: &Shader, written: Vec<u8>) -> Result<(Vec<u8>, String)> {
     Ok((written, shader.entry_point().name.clone()))
 }
 
-/// An error of a writer.
+/// Makes an error of a writer.
 fn refuses(target: Target) -> impl Fn(&dyn std::error::Error) -> Error {
     move |error| {
         let message = format!("naga: {}", chain(error));
@@ -110,7 +110,7 @@ fn wgsl(shader: &Shader) -> Result<Vec<u8>> {
 fn reads_again(written: &naga::Module, text: &[u8]) -> Result<()> {
     let text = String::from_utf8_lossy(text);
     let refused = |why: String| -> Error {
-        let message = format!("what is written is no WGSL: {why}");
+        let message = format!("the generated text is not valid WGSL: {why}");
         let target = Target::Wgsl;
         ErrorKind::Write { target, message }.into()
     };
@@ -123,8 +123,8 @@ fn reads_again(written: &naga::Module, text: &[u8]) -> Result<()> {
     same_layouts(written, &module)
 }
 
-/// WGSL has one layout for each type, and naga writes types whose layout in the module is another: what is read again
-/// has to have its members and elements where the module has them.
+/// WGSL has one layout per type, and naga also writes types whose layout in the module differs: after reading the text
+/// back, members and elements must have the module's offsets.
 fn same_layouts(written: &naga::Module, read: &naga::Module) -> Result<()> {
     use naga::AddressSpace;
     let mut seen = HashSet::new();
@@ -143,7 +143,7 @@ fn same_layouts(written: &naga::Module, read: &naga::Module) -> Result<()> {
             }
             if let Some(why) = moved(&written.types[was].inner, &read.types[is].inner, &mut left) {
                 let name = global.name.as_deref().unwrap_or("a buffer");
-                let message = format!("{name}: {why}, and WGSL has no way to say so");
+                let message = format!("{name}: {why}, which WGSL cannot express");
                 let target = Target::Wgsl;
                 return Err(ErrorKind::Write { target, message }.into());
             }
@@ -152,7 +152,7 @@ fn same_layouts(written: &naga::Module, read: &naga::Module) -> Result<()> {
     Ok(())
 }
 
-/// What lies elsewhere in a type that was read again; what the type is made of goes to `left`.
+/// The first difference in a type's layout after reading it back; nested types are pushed to `left`.
 fn moved(
     was: &naga::TypeInner,
     is: &naga::TypeInner,
@@ -188,7 +188,7 @@ fn moved(
     None
 }
 
-/// MSL lays an array's elements side by side, and naga drops a stride that is wider than the element.
+/// MSL packs an array's elements, and naga drops a stride that is wider than the element.
 fn msl_strides(module: &naga::Module) -> Result<()> {
     use naga::{AddressSpace, TypeInner};
     let failed = |message: String| -> Error {
@@ -246,8 +246,8 @@ fn hlsl(shader: &Shader, options: &Options) -> Result<(Vec<u8>, String)> {
     };
     let pipeline = hlsl::PipelineOptions::default();
     let written = hlsl::Writer::new(&mut out, &options, &pipeline).write(&shader.module, &shader.info, None);
-    let told = written.map_err(|error| refuses(Target::Hlsl)(&error))?;
-    let name = match told.entry_point_names.get(shader.entry) {
+    let reflection = written.map_err(|error| refuses(Target::Hlsl)(&error))?;
+    let name = match reflection.entry_point_names.get(shader.entry) {
         Some(Ok(name)) => name.clone(),
         Some(Err(error)) => return Err(refuses(Target::Hlsl)(error)),
         None => shader.entry_point().name.clone(),
@@ -270,18 +270,18 @@ fn glsl(shader: &Shader, options: &Options) -> Result<Vec<u8>> {
         ..glsl::Options::default()
     };
     let policies = naga::proc::BoundsCheckPolicies::default();
-    let told = glsl::Writer::new(&mut out, &shader.module, &shader.info, &options, &pipeline, policies)
+    let reflection = glsl::Writer::new(&mut out, &shader.module, &shader.info, &options, &pipeline, policies)
         .and_then(|mut writer| writer.write())
         .map_err(|error| refuses(Target::Glsl)(&error))?;
-    let places = glsl_places(&shader.module, &told);
-    // The version has to be the first line.
+    let places = glsl_places(&shader.module, &reflection);
+    // The version must remain the first line.
     let line = out.find('\n').map_or(out.len(), |at| at + 1);
     out.insert_str(line, &places);
     Ok(out.into_bytes())
 }
 
-/// OpenGL has no descriptor sets: every resource keeps its binding, unless one of its kind in another set has it, which
-/// gives the next that is free.
+/// OpenGL has no descriptor sets: every resource keeps its binding, unless another of its kind in a different set uses
+/// it; then it gets the next free one.
 fn glsl_bindings(module: &naga::Module) -> naga::back::glsl::BindingMap {
     let mut taken: HashSet<(u8, u8)> = HashSet::new();
     let mut all: Vec<_> = module.global_variables.iter().map(|(_, global)| global).collect();
@@ -289,7 +289,7 @@ fn glsl_bindings(module: &naga::Module) -> naga::back::glsl::BindingMap {
     let mut map = naga::back::glsl::BindingMap::default();
     for global in all {
         let Some(binding) = global.binding else { continue };
-        // Each kind is numbered by itself.
+        // Each kind is numbered separately.
         let kind = match (global.space, &module.types[global.ty].inner) {
             (naga::AddressSpace::Uniform, _) => 0,
             (naga::AddressSpace::Storage { .. }, _) => 1,
@@ -314,17 +314,17 @@ fn glsl_bindings(module: &naga::Module) -> naga::back::glsl::BindingMap {
     map
 }
 
-/// A comment for each resource: the set and binding that the text's name for it stands for.
-fn glsl_places(module: &naga::Module, told: &naga::back::glsl::ReflectionInfo) -> String {
+/// A comment for each resource: the set and binding of its name in the text.
+fn glsl_places(module: &naga::Module, reflection: &naga::back::glsl::ReflectionInfo) -> String {
     let place = |handle: naga::Handle<naga::GlobalVariable>| {
         let binding = module.global_variables[handle].binding?;
         Some((binding, format!("set {}, binding {}", binding.group, binding.binding)))
     };
     let mut lines = Vec::new();
-    for (handle, name) in &told.uniforms {
+    for (handle, name) in &reflection.uniforms {
         lines.extend(place(*handle).map(|(key, place)| (key, format!("// {name}: {place}\n"))));
     }
-    for (name, parts) in &told.texture_mapping {
+    for (name, parts) in &reflection.texture_mapping {
         let sampler = parts.sampler.and_then(place);
         let sampler = sampler.map_or(String::new(), |(_, place)| format!("; sampler: {place}"));
         lines.extend(place(parts.texture).map(|(key, place)| (key, format!("// {name}: {place}{sampler}\n"))));
@@ -348,7 +348,7 @@ fn spirv_words(
     use naga::back::spv;
     let options = spv::Options {
         lang_version: (1, 5),
-        // Vulkan's clip space stays as it is; names are those of the source.
+        // Vulkan's clip space is kept; names are those of the source.
         flags: spv::WriterFlags::DEBUG,
         ..Default::default()
     };
@@ -360,15 +360,15 @@ fn spirv_words(
     marks::finish(words.map_err(|error| refuses(Target::Spirv)(&error))?)
 }
 
-/// SPIR-V 1.5 of a module's only entry point of a stage, called `main` as VBC has it.
+/// SPIR-V 1.5 of a module's only entry point of a stage, named `main` as in VBC.
 ///
 /// # Errors
-/// What naga's validator or writer finds.
+/// Those of naga's validator and writer.
 pub fn to_spirv(mut module: naga::Module, stage: ShaderStage) -> Result<Vec<u32>> {
     module.entry_points.retain(|entry| entry.stage == stage);
     let [entry] = &mut module.entry_points[..] else {
         let count = module.entry_points.len();
-        let message = format!("{count} entry points of stage {stage:?}; one is wanted");
+        let message = format!("{count} entry points of stage {stage:?}; expected one");
         return Err(ErrorKind::Entry(message).into());
     };
     entry.name = "main".into();

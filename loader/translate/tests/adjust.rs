@@ -1,4 +1,4 @@
-//! Changes to a shader on its way: the same in every language.
+//! Adjustments of a shader have the same effect in every language.
 #![cfg(all(feature = "glslang", feature = "spirv-cross"))]
 
 use skrymir_translate::{self as translate, Adjust, Depth, Options, Source, Target};
@@ -23,7 +23,7 @@ fn written(name: &str, text: &str, target: Target, adjust: Adjust) -> translate:
 }
 
 #[test]
-fn changes_are_made_in_every_language() {
+fn adjustments_apply_in_every_language() {
     for (target, binding) in [
         (Target::Glsl, "binding = 5"),
         (Target::Hlsl, "register(b5, space1)"),
@@ -64,9 +64,9 @@ fn changes_are_made_in_every_language() {
 }
 
 #[test]
-fn what_is_lacking_is_told() {
+fn missing_names_are_errors() {
     let fragment = "#version 450\nlayout(location = 0) out vec4 tint;\nvoid main() { tint = vec4(1.0); }\n";
-    let told = |adjust| {
+    let error_of = |adjust| {
         written("a.frag", fragment, Target::Glsl, adjust)
             .unwrap_err()
             .to_string()
@@ -75,15 +75,15 @@ fn what_is_lacking_is_told() {
         flip_y: true,
         ..Adjust::default()
     };
-    assert!(told(flip_y).contains("another stage"));
+    assert!(error_of(flip_y).contains("another stage"));
     let names = Adjust {
         names: vec![("none".into(), "some".into())],
         ..Adjust::default()
     };
-    assert!(told(names).contains("called none"));
+    assert!(error_of(names).contains("named none"));
     let places = Adjust {
         places: vec![([0, 0], [1, 1])],
         ..Adjust::default()
     };
-    assert!(told(places).contains("set 0, binding 0"));
+    assert!(error_of(places).contains("set 0, binding 0"));
 }

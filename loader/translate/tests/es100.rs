@@ -1,5 +1,5 @@
-//! GLSL ES 1.00 as the reference front end judges it: a wrong and a right text for each kind of mistake, and the same
-//! verdicts as the installed `glslangValidator` on texts that people wrote.
+//! GLSL ES 1.00 as the reference front end judges it: an invalid and a valid text for each kind of error, and the same
+//! verdicts as the installed `glslangValidator` on texts of the corpus.
 #![cfg(all(feature = "glslang", not(target_family = "wasm")))]
 #![allow(missing_docs)]
 
@@ -7,7 +7,7 @@ use skrymir_translate::frontend::{Dialect, Settings, Stage, Text, judge};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What is wrong, the stage, a wrong text and a right one.
+/// The error, the stage, an invalid text and a valid one.
 #[rustfmt::skip]
 const KINDS: &[(&str, &str, &str, &str)] = &[
     ("version twice", "frag", "#version 100\n#version 100\nvoid main() { gl_FragColor = vec4(0.0); }", "#version 100\nvoid main() { gl_FragColor = vec4(0.0); }"),
@@ -70,7 +70,7 @@ fn is_right(text: &str, ending: &str) -> bool {
 }
 
 #[test]
-fn each_kind_of_mistake_is_refused() {
+fn each_kind_of_error_is_rejected() {
     for (what, stage, wrong, right) in KINDS {
         assert!(!is_right(wrong, stage), "{what}: {wrong}");
         assert!(is_right(right, stage), "{what}: {right}");
@@ -80,7 +80,7 @@ fn each_kind_of_mistake_is_refused() {
 
 /// A sample of the corpus, or with `FIELD_ALL=1` all of it.
 #[test]
-fn verdicts_are_those_of_the_installed_reference() {
+fn verdicts_match_the_installed_reference() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/field/retro");
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

@@ -1,14 +1,14 @@
-//! Modules of the field, beside the checkout, in every language: who writes them, who refuses what, and why.
+//! Translates the corpus's modules to every language, and reports who writes them and why some are rejected.
 //!
-//! The usual run takes a sample; `SKRYMIR_FIELD=all` takes every module and `SKRYMIR_FIELD=5` every fifth. The table is
-//! printed: `SKRYMIR_FIELD=all cargo test -p skrymir-translate --test field -- --nocapture`.
+//! The default run takes a sample; `SKRYMIR_FIELD=all` takes every module and `SKRYMIR_FIELD=5` every fifth. The table
+//! is printed: `SKRYMIR_FIELD=all cargo test -p skrymir-translate --test field -- --nocapture`.
 
 use loader::spirv;
 use skrymir_translate::{self as translate, Check, ErrorKind, Options, Source, Target};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The modules, by rising name, and how many of them are left out between two.
+/// The modules sorted by name, and how many are skipped between two.
 fn modules() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/field/spirv");
     let Ok(found) = std::fs::read_dir(&folder) else {
@@ -30,23 +30,23 @@ fn modules() -> Vec<PathBuf> {
     all.into_iter().step_by(step).collect()
 }
 
-/// A refusal without what differs from module to module.
+/// A rejection without the parts that differ from module to module.
 fn reason(error: &translate::Error) -> String {
     let said = error.to_string();
     let said = said.split(" (").next().unwrap_or_default();
-    let mut told = String::new();
+    let mut pattern = String::new();
     for c in said.chars() {
         match c.is_ascii_digit() {
-            true if told.ends_with('#') => {}
-            true => told.push('#'),
-            false => told.push(c),
+            true if pattern.ends_with('#') => {}
+            true => pattern.push('#'),
+            false => pattern.push(c),
         }
     }
-    told.chars().take(150).collect()
+    pattern.chars().take(150).collect()
 }
 
 #[test]
-fn modules_of_the_field_in_every_language() {
+fn corpus_modules_in_every_language() {
     let all = modules();
     println!("{} modules", all.len());
     let mut share: BTreeMap<String, usize> = BTreeMap::new();
@@ -94,15 +94,15 @@ fn modules_of_the_field_in_every_language() {
     if all.is_empty() || !cfg!(feature = "spirv-cross") || !cfg!(feature = "glslang") {
         return;
     }
-    // Three modules are none by our rules and by spirv-val's: extensions of SPIR-V 1.4 in 1.0.
-    // A sample is not the whole.
+    // Three modules are invalid by our rules and by spirv-val's: extensions of SPIR-V 1.4 in 1.0.
+    // A sample differs from the whole.
     let slack = if all.len() < 300 { 60 } else { 0 };
     for (target, least) in [("glsl", 970), ("msl", 960), ("hlsl", 740), ("wgsl", 800)] {
         assert!(share[target] + slack >= least, "{target}: {} of 1000", share[target]);
     }
 }
 
-/// Valid modules stay valid behind the passes that WGSL wants.
+/// Valid modules stay valid after the passes for WGSL.
 #[test]
 fn modules_stay_valid() {
     let valid = |words: &[u32]| spirv::validate(spirv::Grammar::builtin(), words);

@@ -1,4 +1,4 @@
-//! What naga would evaluate or refuse comes through: constants without a value, functions GLSL lacks.
+//! Constructs that naga would evaluate or reject are translated: constants without a value, functions that GLSL lacks.
 #![allow(missing_docs)]
 
 use skrymir_translate as translate;
@@ -16,7 +16,7 @@ fn valid_words(words: &[u32]) {
     assert!(!matches!(validated, Some(Err(_))), "{validated:?}");
 }
 
-/// A runtime shader that gives `function(value)` in every channel.
+/// A runtime shader that returns `function(value)` in every channel.
 fn call(function: &str, value: f32) -> Tree {
     let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
     let at = b.parameter("float2", "p", 10009);
@@ -29,14 +29,14 @@ fn call(function: &str, value: f32) -> Tree {
 }
 
 #[test]
-fn constants_without_a_value_are_left_to_run_time() {
+fn undefined_constants_are_left_to_run_time() {
     valid(&call("sqrt", -1.0));
     valid(&call("inversesqrt", -1.0));
     valid(&call("sqrt", 4.0));
 }
 
 #[test]
-fn literals_that_are_not_finite_come_from_their_bits() {
+fn non_finite_literals_come_from_their_bits() {
     for value in [f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
         let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
         let at = b.parameter("float2", "p", 10009);
@@ -50,7 +50,7 @@ fn literals_that_are_not_finite_come_from_their_bits() {
 }
 
 #[test]
-fn a_continue_in_do_while_comes_to_the_test() {
+fn a_continue_in_do_while_reaches_the_test() {
     for body in [
         "if (x > 2.0) continue; x += 0.5;",
         "x += 1.0; if (x > 2.0) { continue; } x += 0.5;",
@@ -71,7 +71,7 @@ fn a_continue_in_do_while_comes_to_the_test() {
     }
 }
 
-/// `do { continue; } while (false)` is one turn.
+/// `do { continue; } while (false)` runs once.
 #[test]
 fn a_do_while_of_a_continue_ends() {
     let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
@@ -111,7 +111,7 @@ fn colour_space_functions_are_the_srgb_curve() {
     }
 }
 
-/// Every runtime effect of the corpus of real files, where it is here: what does not translate has no `main`.
+/// Every runtime effect of the corpus, if it is present: those that do not translate have no `main`.
 #[test]
 fn runtime_effects_of_the_corpus() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/sksl/programs");

@@ -1,4 +1,4 @@
-//! Programs of every kind, and every way in and out of them, become SPIR-V that is valid and says what it should.
+//! Programs of every kind, with every kind of input and output, become valid SPIR-V with the expected interface.
 #![allow(missing_docs)]
 
 use skrymir_translate as translate;
@@ -11,13 +11,13 @@ use loader::spirv::{ModuleIndex, capability, class, decoration, op};
 mod samples;
 
 #[test]
-fn structs_hold_what_glsl_lays_out_with_gaps() {
+fn structs_hold_types_that_glsl_pads() {
     valid(&samples::narrow());
 }
 
-/// The words of a program, which spirv-val accepts; its WGSL is WGSL.
+/// The words of a program, which spirv-val accepts; its WGSL is valid too.
 fn valid(tree: &Tree) -> Vec<u32> {
-    // Every program here is one that can be written and read.
+    // Every program here can be written and read.
     let bytes = write(tree).unwrap();
     let tree = &read(&bytes).unwrap();
     let text = || translate::sksl::to_glsl(tree, true).unwrap();
@@ -115,7 +115,7 @@ fn mesh_vertex_programs_have_attributes_varyings_and_a_position() {
 
 /// `float2 main(Varyings v)`, `void` and `out half4`.
 #[test]
-fn mesh_fragment_programs_give_a_colour_or_coordinates() {
+fn mesh_fragment_programs_return_a_colour_or_coordinates() {
     for (returns, color) in [("float2", false), ("float2", true), ("void", true), ("void", false)] {
         let mut b = Builder::new(ProgramKind::MESH_FRAGMENT);
         structs(&mut b);
@@ -141,7 +141,7 @@ fn mesh_fragment_programs_give_a_colour_or_coordinates() {
         assert_eq!(locations(&words, class::INPUT), [0, 1]);
         let outputs = usize::from(color) + usize::from(returns == "float2");
         assert_eq!(locations(&words, class::OUTPUT).len(), outputs, "{returns} {color}");
-        // Nothing feeds the varyings of a fragment program by itself.
+        // A standalone fragment program has no source for its varyings.
         let refusal = translate::sksl::to_vbc(&tree).unwrap_err().to_string();
         assert!(refusal.contains("input v"), "{refusal}");
     }
@@ -149,7 +149,7 @@ fn mesh_fragment_programs_give_a_colour_or_coordinates() {
 
 /// `T main(float a, int2 b, bool c, float2x2 m, float n[3], inout half4 d, out float e)`.
 #[test]
-fn what_the_host_fills_in_is_uniform_and_what_it_gets_is_output() {
+fn host_parameters_are_uniforms_and_results_are_outputs() {
     for (returns, outputs) in [
         ("half4", 1),
         ("float", 1),
@@ -197,7 +197,7 @@ fn what_the_host_fills_in_is_uniform_and_what_it_gets_is_output() {
             body.push(give(&mut b, value));
         }
         let words = valid(&b.define(main, &body).finish());
-        // The result comes first, then what is handed back.
+        // The result comes first, then the values written back.
         let expected: Vec<u32> = (0..outputs + 2).collect();
         assert_eq!(locations(&words, class::OUTPUT), expected, "{returns}");
     }
@@ -228,7 +228,7 @@ fn last_color(subpass: bool) -> Tree {
 }
 
 #[test]
-fn the_colour_before_is_an_input_attachment() {
+fn the_destination_colour_is_an_input_attachment() {
     for (subpass, number) in [(false, 0), (true, 2)] {
         let words = valid(&last_color(subpass));
         let index = ModuleIndex::new(&words[..]).unwrap();
@@ -307,7 +307,7 @@ fn an_array_of_interface_blocks_is_an_array_of_descriptors() {
     }
 }
 
-/// Members that naga or WGSL has in no block stand there in another shape, at the offsets of the rules.
+/// Members that naga or WGSL does not allow in a block are stored in another shape, at the same offsets.
 #[test]
 fn blocks_hold_what_their_rules_allow() {
     for (push, fields) in [
@@ -352,7 +352,7 @@ fn blocks_hold_what_their_rules_allow() {
     }
 }
 
-/// Structs and truth values as uniforms, structs from the stage before, samplers handed to functions.
+/// Structs and bools as uniforms, structs from the previous stage, samplers passed to functions.
 #[test]
 fn uniforms_and_inputs_of_any_type() {
     let mut b = Builder::new(ProgramKind::FRAGMENT);
@@ -420,7 +420,7 @@ fn samplers_of_all_makes_are_sampled() {
     valid(&b.define(main, &[write]).finish());
 }
 
-/// naga negates no unsigned number and GLSL does.
+/// naga cannot negate unsigned integers, but GLSL can.
 #[test]
 fn unsigned_numbers_are_negated() {
     let mut b = Builder::new(ProgramKind::FRAGMENT);
@@ -438,7 +438,7 @@ fn unsigned_numbers_are_negated() {
     valid(&b.define(main, &[write]).finish());
 }
 
-/// Structs of structs, each of the one before twice: refused before every part is looked at.
+/// Structs of structs, each containing the previous one twice, are rejected before every part is visited.
 #[test]
 fn types_of_very_many_parts_are_refused() {
     let mut b = Builder::new(ProgramKind::FRAGMENT);

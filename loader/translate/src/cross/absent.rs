@@ -1,4 +1,4 @@
-//! In place of SPIRV-Cross, where this program is built without it.
+//! Stand-in for SPIRV-Cross in builds without it.
 
 use super::{Dialect, Entry};
 use crate::place::Place;

@@ -28,13 +28,13 @@ pub(super) fn write(words: &[u32], entry: &Entry, dialect: Dialect) -> Result<(S
                 Dialect::Hlsl(model) => hlsl(words, entry, model),
                 Dialect::Msl(version) => msl(words, entry, version),
             };
-            written.map_err(|error| refusal(dialect.target(), told(dialect.target(), &error)))
+            written.map_err(|error| refusal(dialect.target(), cross_error(dialect.target(), &error)))
         })
     })
 }
 
-/// What SPIRV-Cross says, without the crate's words around it.
-fn told(target: Target, error: &SpirvCrossError) -> String {
+/// An error of SPIRV-Cross, without the binding crate's wrapping.
+fn cross_error(target: Target, error: &SpirvCrossError) -> String {
     let said = match error {
         SpirvCrossError::InvalidSpirv(said)
         | SpirvCrossError::UnsupportedSpirv(said)
@@ -43,12 +43,12 @@ fn told(target: Target, error: &SpirvCrossError) -> String {
         other => other.to_string(),
     };
     match said.is_empty() {
-        true => format!("SPIRV-Cross: it has no {target} for this module"),
+        true => format!("SPIRV-Cross: it cannot write this module as {target}"),
         false => format!("SPIRV-Cross: {said}"),
     }
 }
 
-/// A compiler of the module, with the entry point chosen.
+/// A compiler for the module, with the entry point selected.
 fn compiler<T: targets::Target>(words: &[u32], entry: &Entry) -> Answer<(Compiler<T>, AllResources<'static>)> {
     let mut compiler = Compiler::<T>::new(Module::from_words(words))?;
     let model = ExecutionModel::from_u32(entry.model).ok_or(SpirvCrossError::InvalidEnum)?;
@@ -76,7 +76,7 @@ fn number<T>(compiler: &Compiler<T>, id: Handle<VariableId>, kind: Decoration) -
     Ok(compiler.decoration(id, kind)?.and_then(|value| value.as_literal()))
 }
 
-/// A resource with its place in the module; `at` is where it is in the text.
+/// A resource with its place in the module; `at` is its place in the text.
 fn place<T>(compiler: &Compiler<T>, kind: &'static str, resource: &Resource<'_>, at: At) -> Answer<Place> {
     let name = compiler.name(resource.id)?.map(|name| name.to_string());
     Ok(Place {
@@ -90,8 +90,8 @@ fn place<T>(compiler: &Compiler<T>, kind: &'static str, resource: &Resource<'_>,
     })
 }
 
-/// Bindings for a target without descriptor sets: each resource keeps its own unless one of its kind in another set has
-/// it, which gives the next that is free.
+/// Bindings for a target without descriptor sets: each resource keeps its binding unless another of its kind in a
+/// different set uses it; then it gets the next free one.
 #[derive(Default)]
 struct Numbers {
     taken: HashSet<(u32, u32)>,
@@ -107,7 +107,7 @@ impl Numbers {
     }
 }
 
-/// What OpenGL and Direct3D 11 number by itself.
+/// The numbering namespaces of OpenGL and Direct3D 11.
 fn counter(kind: &str, target: Target) -> u32 {
     match (kind, target) {
         ("uniform-buffer", _) => 0,
@@ -119,7 +119,7 @@ fn counter(kind: &str, target: Target) -> u32 {
     }
 }
 
-/// Gives every resource a binding that is its own without its set, lowest sets first.
+/// Assigns every resource a binding that is unique without the set, in the order of sets.
 fn without_sets<T>(compiler: &mut Compiler<T>, all: &AllResources<'static>, target: Target) -> Answer<Vec<Place>> {
     let mut places = Vec::new();
     for (kind, resources) in kinds(all) {
@@ -133,7 +133,7 @@ fn without_sets<T>(compiler: &mut Compiler<T>, all: &AllResources<'static>, targ
         let Some(binding) = place.binding else { continue };
         let mut given = numbers.give(counter(place.kind, target), binding);
         if place.kind == "combined-image-sampler" && target == Target::Hlsl {
-            // It is a texture and a sampler of one number.
+            // A texture and a sampler share one number.
             while !numbers.taken.insert((counter("sampler", target), given)) {
                 given = numbers.give(counter(place.kind, target), given);
             }
@@ -177,7 +177,7 @@ fn glsl(words: &[u32], entry: &Entry, version: glsl::Version) -> Answer<(String,
         let name = |id| Ok(compiler.name(id)?.map(|name| name.to_string()).unwrap_or_default());
         let (image, sampler): (String, String) = (name(pair.image_id)?, name(pair.sampler_id)?);
         let at = number(&compiler, pair.image_id, Decoration::Binding)?;
-        // Combined samplers of the module itself have the numbers that they had.
+        // The module's own combined samplers keep their numbers.
         let taken = places.iter().filter(|place| place.kind == "combined-image-sampler");
         numbers.taken.extend(taken.filter_map(|place| match place.at {
             At::Binding(number) => Some((0, number)),
@@ -203,7 +203,7 @@ fn glsl(words: &[u32], entry: &Entry, version: glsl::Version) -> Answer<(String,
     }
     let mut options = targets::Glsl::options();
     options.version = glsl_version(version);
-    // ES asks for a precision that the module has not said.
+    // ES requires a precision, which the module lacks.
     options.es_default_float_precision_highp = true;
     let text = compiler.compile(&options)?.to_string();
     let places: Vec<Place> = places
@@ -227,13 +227,13 @@ fn glsl(words: &[u32], entry: &Entry, version: glsl::Version) -> Answer<(String,
     Ok((with_places(&text, &places), places))
 }
 
-/// The text with a comment for each resource whose place it does not say: its set and binding.
+/// Adds a comment with set and binding for each resource whose place the text does not state.
 fn with_places(text: &str, places: &[Place]) -> String {
     let comments = places.iter().filter_map(|place| {
         let (set, binding) = (place.set?, place.binding?);
         Some(format!("// {}: set {set}, binding {binding}\n", place.name))
     });
-    // The version has to be the first line.
+    // The version must remain the first line.
     let line = text.find('\n').map_or(text.len(), |at| at + 1);
     let (head, rest) = text.split_at(line);
     [head, &comments.collect::<String>(), rest].concat()
@@ -274,9 +274,9 @@ fn shader_model(model: hlsl::ShaderModel) -> HlslShaderModel {
     }
 }
 
-/// Whether a module has numbers of 8 or 16 bits.
+/// Whether a module uses 8-bit or 16-bit numbers.
 fn is_narrow(words: &[u32]) -> bool {
-    // Float16, Int16, Int8, and the buffers of such.
+    // Float16, Int16, Int8, and the storage capabilities for them.
     const NARROW: [u32; 9] = [9, 22, 39, 4433, 4434, 4435, 4448, 4449, 4450];
     let index = loader::spirv::ModuleIndex::new(words);
     index.is_ok_and(|index| index.capabilities().iter().any(|known| NARROW.contains(known)))
@@ -293,7 +293,7 @@ fn hlsl(words: &[u32], entry: &Entry, model: hlsl::ShaderModel) -> Answer<(Strin
     compiler.remap_num_workgroups_builtin();
     let mut options = targets::Hlsl::options();
     options.shader_model = shader_model(model);
-    // Templates come with them, which nobody here reads.
+    // They need templates, which no available checker can read.
     options.enable_16bit_types = model >= hlsl::ShaderModel::V6_2 && is_narrow(words);
     options.use_entry_point_name = true;
     let written = compiler.compile(&options)?;
@@ -311,7 +311,7 @@ fn hlsl(words: &[u32], entry: &Entry, model: hlsl::ShaderModel) -> Answer<(Strin
     Ok((text, places))
 }
 
-/// The registers that the text has for a resource: behind its name, or behind that of its sampler.
+/// The registers of a resource in the text: after its name, or after its sampler's.
 fn registers(text: &str, place: &Place) -> At {
     let of = |name: &str| {
         text.lines().find_map(|line| {
@@ -344,7 +344,7 @@ fn msl(words: &[u32], entry: &Entry, version: (u8, u8)) -> Answer<(String, Vec<P
     Ok((text, places))
 }
 
-/// The indices that an entry point's signature has for a resource and its sampler: `[[buffer(0)]]`.
+/// The indices of a resource and its sampler in an entry point's signature: `[[buffer(0)]]`.
 fn attributes(text: &str, name: &str) -> At {
     let of = |name: &str| {
         let mut found = text.match_indices(name).filter_map(|(at, _)| {

@@ -1,7 +1,7 @@
 //! SPIR-V to GLSL, HLSL and MSL by Khronos' SPIRV-Cross, linked in.
 //!
-//! SPIRV-Cross is C++ and trusts what it reads: only modules that our own validator has passed come here. Its exceptions
-//! are errors of the crate that binds it.
+//! SPIRV-Cross is C++ and trusts its input: it only gets modules that our own validator has accepted. Its exceptions
+//! become errors of the binding crate.
 
 #[cfg(all(feature = "spirv-cross", not(target_family = "wasm")))]
 mod linked;
@@ -13,7 +13,7 @@ use crate::place::{Place, Way};
 use crate::{Result, Target};
 use naga::back::{glsl, hlsl};
 
-/// Calls along all paths of a module's call graph that SPIRV-Cross is given: it walks each path.
+/// Limit on calls along all paths of a module's call graph; SPIRV-Cross walks each path.
 const MAX_CALLS: u64 = 1 << 16;
 
 /// Whether this program was built with SPIRV-Cross.
@@ -21,12 +21,12 @@ pub(crate) fn is_available() -> bool {
     linked::AVAILABLE
 }
 
-/// The entry point that is written.
+/// The entry point to translate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// Its name in the module.
     pub name: String,
-    /// SPIR-V's number of its execution model.
+    /// Its execution model in SPIR-V.
     pub model: u32,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Dialect {
     Glsl(glsl::Version),
-    /// GLSL as it is compiled for Vulkan.
+    /// GLSL for Vulkan.
     VulkanGlsl,
     Hlsl(hlsl::ShaderModel),
     Msl((u8, u8)),
@@ -50,7 +50,7 @@ impl Dialect {
         }
     }
 
-    /// The way that the text was made.
+    /// The writer of the text.
     pub(crate) fn way(self) -> Way {
         match self {
             Self::VulkanGlsl => Way::SpirvCrossVulkan,
@@ -59,10 +59,10 @@ impl Dialect {
     }
 }
 
-/// The text of one entry point of a module, and where its resources are.
+/// The text of one entry point of a module, and the places of its resources.
 ///
 /// # Errors
-/// Why the language cannot say it, in SPIRV-Cross's words.
+/// SPIRV-Cross's error if the language cannot express the module.
 pub(crate) fn write(words: &[u32], entry: &Entry, dialect: Dialect) -> Result<(String, Vec<Place>)> {
     let index = loader::spirv::ModuleIndex::new(words)?;
     let calls = loader::spirv::work::paths(&index);
@@ -73,7 +73,7 @@ pub(crate) fn write(words: &[u32], entry: &Entry, dialect: Dialect) -> Result<(S
     linked::write(words, entry, dialect)
 }
 
-/// An error of a language that cannot say something.
+/// The error for a module that the language cannot express.
 fn refusal(target: Target, message: String) -> crate::Error {
     crate::ErrorKind::Write { target, message }.into()
 }

@@ -1,4 +1,4 @@
-//! What is said where glslang is not linked in.
+//! Errors in builds without glslang.
 
 use super::{Diagnostic, Module, Preprocessed, Text};
 use crate::{ErrorKind, Result};

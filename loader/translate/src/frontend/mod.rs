@@ -1,20 +1,20 @@
-//! The front end of GLSL and HLSL: Khronos' glslang, linked in.
+//! The front end for GLSL and HLSL: Khronos' glslang, linked in.
 //!
-//! A [`Text`] is a source with its stage and what it is compiled with ([`Settings`]: names defined as by `-D`, folders for
-//! `#include` as by `-I`). Three questions can be asked of it:
+//! A [`Text`] is a source with its stage and [`Settings`] (definitions as by `-D`, include folders as by `-I`). There
+//! are three operations:
 //!
-//! * [`spirv`]: the SPIR-V of GLSL 1.40 to 4.60, GLSL ES 3.00 to 3.20 and HLSL. Locations and bindings that the text leaves
-//!   out are given in the order of the declarations; uniforms outside of a block become members of one block. Registers of
-//!   HLSL that would share a binding (`t1` and `s1`) are parted. The words carry the source's lines (`OpLine`).
-//! * [`judge`]: whether texts of any version of GLSL, and above all of GLSL ES 1.00, are valid, each for itself and as the
-//!   stages of one program. There is no SPIR-V of GLSL ES 1.00.
-//! * [`preprocess`]: the text without directives, with the places its parts come from.
+//! * [`spirv`]: the SPIR-V of GLSL 1.40 to 4.60, GLSL ES 3.00 to 3.20 and HLSL. Missing locations and bindings are
+//!   assigned in declaration order; uniforms outside a block become members of one block. HLSL registers that would
+//!   share a binding (`t1` and `s1`) get separate ones. The words contain the source's lines (`OpLine`).
+//! * [`judge`]: whether texts of any version of GLSL, in particular GLSL ES 1.00, are valid, each by itself and linked
+//!   as stages of one program. There is no SPIR-V of GLSL ES 1.00.
+//! * [`preprocess`]: the text without directives, with positions in the source.
 //!
 //! Errors are this crate's: [`Error::line_column`](crate::Error::line_column) and
 //! [`Error::render`](crate::Error::render) give the place, in the text or in the file that it includes.
 //!
-//! glslang is C++. Built without the feature `glslang`, and for WebAssembly always, [`is_available`] is false and all
-//! questions are answered by an error that says so.
+//! glslang is C++. In builds without the feature `glslang`, and always for WebAssembly, [`is_available`] is false and
+//! all operations return an error.
 //!
 //! ```
 //! use skrymir_translate::frontend::{self, Dialect, Settings, Stage, Text};
@@ -56,7 +56,7 @@ pub enum Dialect {
     Hlsl,
 }
 
-/// Stages that a text can be.
+/// Shader stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
     /// `.vert`
@@ -90,7 +90,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Every stage, with the endings that files of it have.
+    /// Every stage, with its file extensions.
     pub const ALL: [(Self, &'static [&'static str]); 14] = [
         (Self::Vertex, &["vert", "vs"]),
         (Self::TessellationControl, &["tesc", "hs"]),
@@ -108,20 +108,20 @@ impl Stage {
         (Self::Mesh, &["mesh"]),
     ];
 
-    /// The stage whose files end like this: `frag`.
+    /// The stage of a file extension: `frag`.
     pub fn of_ending(ending: &str) -> Option<Self> {
         let mut all = Self::ALL.iter();
         Some(all.find(|(_, endings)| endings.contains(&ending))?.0)
     }
 
-    /// The ending of its files.
+    /// Its main file extension.
     pub fn ending(self) -> &'static str {
         let mut all = Self::ALL.iter();
         all.find(|(stage, _)| *stage == self)
             .map_or("", |(_, endings)| endings[0])
     }
 
-    /// The stage as naga calls it, which knows only some.
+    /// The stage that corresponds to naga's, which has only some.
     pub fn of_naga(stage: naga::ShaderStage) -> Option<Self> {
         match stage {
             naga::ShaderStage::Vertex => Some(Self::Vertex),
@@ -147,21 +147,21 @@ impl From<loader::vbc::Stage> for Stage {
     }
 }
 
-/// What the command line says of every text.
+/// Settings from the command line that apply to every text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Names defined before the first line, with what they stand for.
+    /// Macros defined before the first line, with their values.
     pub defines: Vec<(String, String)>,
-    /// Folders in which files are looked for that a text includes, behind the text's own.
+    /// Include folders, searched after the text's own folder.
     pub folders: Vec<PathBuf>,
     /// Values of WGSL's `override`s by name or `@id`: numbers, `true`, `false`.
     pub constants: Vec<(String, String)>,
-    /// GLSL is read by naga's front end, as a witness that shares nothing with glslang. It knows no includes and definitions.
+    /// Read GLSL with naga's front end, for comparison with glslang. It has no includes and definitions.
     pub by_naga: bool,
 }
 
 impl Settings {
-    /// No names, no folders.
+    /// No definitions, no folders.
     pub const NONE: &'static Self = &Self {
         defines: Vec::new(),
         folders: Vec::new(),
@@ -170,20 +170,20 @@ impl Settings {
     };
 }
 
-/// A source, and how it is read.
+/// A source and how to compile it.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a> {
     /// The source.
     pub text: &'a str,
-    /// Where it is from: files are included from beside it.
+    /// Its path: files are included relative to it.
     pub path: &'a Path,
     /// Its language.
     pub dialect: Dialect,
     /// Its stage.
     pub stage: Stage,
-    /// The entry point (HLSL) [default: main]; in the SPIR-V it is `main`.
+    /// The HLSL entry point [default: main]; renamed to `main` in the SPIR-V.
     pub entry: Option<&'a str>,
-    /// Names and folders.
+    /// Definitions and folders.
     pub settings: &'a Settings,
 }
 
@@ -208,18 +208,18 @@ impl<'a> Text<'a> {
     }
 }
 
-/// What is said of a place in a text.
+/// A message about a place in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Whether the text is wrong; otherwise it is a warning.
+    /// Whether it is an error; otherwise it is a warning.
     pub is_error: bool,
-    /// The included file, or what a `#line` says; none for the text itself.
+    /// The included file, or the name in a `#line`; `None` for the text itself.
     pub file: Option<String>,
-    /// Line from 1; 0 where there is no place.
+    /// Line from 1; 0 if there is no place.
     pub line: usize,
-    /// Column from 1; 0 where only the line is known.
+    /// Column from 1; 0 if only the line is known.
     pub column: usize,
-    /// What is said.
+    /// The message.
     pub message: String,
 }
 
@@ -240,7 +240,7 @@ impl fmt::Display for Diagnostic {
 /// The SPIR-V of a text.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// Its words; the entry point is called `main`.
+    /// Its words; the entry point is named `main`.
     pub words: Vec<u32>,
     /// Warnings.
     pub notes: Vec<Diagnostic>,
@@ -251,7 +251,7 @@ pub fn is_available() -> bool {
     glslang::AVAILABLE
 }
 
-/// Refuses what glslang would work on for ever or too deep: structs with members past counting, nesting.
+/// Rejects texts that would take glslang too long or too deep: exponentially nested structs, nesting.
 fn bounded(text: &Text<'_>) -> Result<()> {
     crate::nesting::check(text.language(), text.text)?;
     let Some((place, members)) = structs::too_many_members(text.text) else {
@@ -261,10 +261,10 @@ fn bounded(text: &Text<'_>) -> Result<()> {
     Err(error_at(text.language(), text.text, place, &message))
 }
 
-/// The SPIR-V of a text: 1.3, for Vulkan 1.1, or where the text needs more 1.6, for Vulkan 1.4.
+/// The SPIR-V of a text: 1.3 for Vulkan 1.1, or 1.6 for Vulkan 1.4 if the text needs more.
 ///
 /// # Errors
-/// What is wrong with the text, with its place; that this program was built without glslang.
+/// The text's error with its place; or this program was built without glslang.
 pub fn spirv(text: &Text<'_>) -> Result<Module> {
     bounded(text)?;
     let mut module = crate::guard::deep(|| glslang::spirv(text))?;
@@ -275,27 +275,27 @@ pub fn spirv(text: &Text<'_>) -> Result<Module> {
     Ok(module)
 }
 
-/// Whether texts are right, each for itself and together as one program; what is to be said of them all the same.
+/// Checks texts, each by itself and linked as one program; returns the warnings.
 ///
 /// # Errors
-/// What is wrong with the first that is wrong, or with their interface; that this program was built without glslang.
+/// The error of the first invalid text, or of their interface; or this program was built without glslang.
 pub fn judge(texts: &[Text<'_>]) -> Result<Vec<Diagnostic>> {
     texts.iter().try_for_each(bounded)?;
     crate::guard::deep(|| glslang::judge(texts))
 }
 
-/// A text without its directives, and where its parts come from.
+/// A preprocessed text, with positions in the source.
 #[derive(Clone, Debug)]
 pub struct Preprocessed {
-    /// The text. Of the directives only `#version`, `#extension` and `#pragma` are left.
+    /// The text; the only directives left are `#version`, `#extension` and `#pragma`.
     pub text: String,
-    /// For parts of the text in their order: where each begins, and its place in the source.
+    /// For parts of the text in order: where each begins, and its range in the source.
     places: Vec<(usize, Range<usize>)>,
 }
 
 impl Preprocessed {
-    /// The place in the source of a place in the text; of what a macro stands for it is the macro, of an included file
-    /// the line that includes it.
+    /// The source range of a range in the text: a macro's expansion maps to the macro, an included file to the line of
+    /// the directive.
     pub fn place(&self, span: Range<usize>) -> Range<usize> {
         let at = |offset: usize| {
             let next = self.places.partition_point(|(start, _)| *start <= offset);
@@ -308,10 +308,10 @@ impl Preprocessed {
     }
 }
 
-/// Runs the preprocessor alone.
+/// Runs only the preprocessor.
 ///
 /// # Errors
-/// As [`judge`], for directives.
+/// See [`judge`], for directives.
 pub fn preprocess(text: &Text<'_>) -> Result<Preprocessed> {
     bounded(text)?;
     crate::guard::deep(|| glslang::preprocess(text))
@@ -325,13 +325,13 @@ mod tests {
         Text::new(text, Path::new("a.glsl"), Dialect::Glsl, stage, Settings::NONE)
     }
 
-    /// Where the text is wrong.
+    /// The place of a text's error.
     fn place(text: &str, stage: Stage) -> Option<(usize, usize)> {
         judge(&[glsl(text, stage)]).unwrap_err().line_column()
     }
 
     #[test]
-    fn places_are_true() {
+    fn errors_have_correct_places() {
         let head = "precision mediump float;\nvoid main() {\n";
         let wrong = |line: &str| place(&format!("{head}{line}\n}}\n"), Stage::Fragment);
         assert_eq!(wrong("  int   b = 1.0;"), Some((3, 11)));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn any_pragma_and_inactive_text_is_taken() {
+    fn pragmas_and_inactive_text_are_accepted() {
         let text = "#pragma parameter a \"it's\" 1.0 0.0 {[\n#if 0\n it's \" @ ` # $\n#endif\n\
                     void main() { gl_FragColor = vec4(0.0); }\n";
         assert!(judge(&[glsl(text, Stage::Fragment)]).is_ok());
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_is_judged_together() {
+    fn a_pair_is_linked() {
         let vertex = "uniform vec2 size;\nvoid main() { gl_Position = size.xyxy; }\n";
         let pair = |uniform: &str| {
             let fragment = format!(
@@ -403,25 +403,25 @@ mod tests {
             folders: vec![folder.join("lib")],
             ..Settings::default()
         };
-        let told = |text: &str, settings: &Settings| {
+        let module_of = |text: &str, settings: &Settings| {
             let text = Text::new(text, &path, Dialect::Glsl, Stage::Fragment, settings);
             spirv(&text).map(drop)
         };
-        let error = told(text, &settings).unwrap_err();
+        let error = module_of(text, &settings).unwrap_err();
         assert_eq!(
             error.included().map(|file| file.name.clone()),
             Some(folder.join("lib/far.glsl").display().to_string())
         );
         assert_eq!(error.line_column(), Some((2, 10)));
         settings.defines.push(("WRONG".to_owned(), "1.0".to_owned()));
-        told(text, &settings).unwrap();
-        let error = told(&text.replace("near());", "near(), x);"), &settings).unwrap_err();
+        module_of(text, &settings).unwrap();
+        let error = module_of(&text.replace("near());", "near(), x);"), &settings).unwrap_err();
         assert_eq!((error.included(), error.line_column()), (None, Some((6, 23))));
         let deep = "(".repeat(600);
         std::fs::write(folder.join("deep.glsl"), format!("float deep() {{ return {deep}")).unwrap();
-        let error = told("#version 450\n#include \"deep.glsl\"\n", &settings).unwrap_err();
+        let error = module_of("#version 450\n#include \"deep.glsl\"\n", &settings).unwrap_err();
         assert!(error.to_string().contains("more than 512"), "{error}");
-        let error = told("#version 450\n#include \"none\"\n", &settings).unwrap_err();
+        let error = module_of("#version 450\n#include \"none\"\n", &settings).unwrap_err();
         assert_eq!(error.line_column(), Some((2, 1)), "{error}");
         std::fs::remove_dir_all(folder).unwrap();
     }

@@ -1,4 +1,4 @@
-//! What is done to glslang's modules: registers of HLSL get bindings of their own, lines are left out.
+//! Post-processing of glslang's modules: separate bindings for HLSL registers, removal of debug lines.
 
 use loader::spirv::{decoration, op};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ const SOURCE_CONTINUED: u16 = 2;
 const SOURCE_EXTENSION: u16 = 4;
 const STRING: u16 = 7;
 
-/// Opcodes that only say where code is from.
+/// Opcodes of debug lines.
 const LINES: [u16; 7] = [
     SOURCE_CONTINUED,
     op::SOURCE,
@@ -18,17 +18,17 @@ const LINES: [u16; 7] = [
     op::MODULE_PROCESSED,
 ];
 
-/// Words in front of a module's first instruction.
+/// Words before a module's first instruction.
 const HEADER: usize = 5;
 
-/// Each instruction: its opcode, the number of its first word, and its words.
+/// Each instruction: opcode, position, words.
 fn instructions(words: &[u32]) -> impl Iterator<Item = (u16, usize, &[u32])> {
     let all = loader::spirv::instructions(words).flatten();
     all.map(|instruction| (instruction.opcode, instruction.position, instruction.words))
 }
 
-/// The module without lines and names of files, as it is packed. Strings that extended instructions take stay, such as the
-/// formats of `debugPrintfEXT`.
+/// The module without lines and file names, for packing. Strings used by extended instructions stay, such as the formats
+/// of `debugPrintfEXT`.
 pub(crate) fn without_lines(words: &[u32]) -> Vec<u32> {
     let mut out = words[..HEADER.min(words.len())].to_vec();
     let extended = instructions(words).filter(|(opcode, ..)| *opcode == op::EXT_INST);
@@ -43,7 +43,7 @@ pub(crate) fn without_lines(words: &[u32]) -> Vec<u32> {
     out
 }
 
-/// The module without the lines of declarations, which naga's reader does not take.
+/// The module without lines among the declarations, which naga's reader rejects.
 pub(super) fn without_outer_lines(words: &[u32]) -> Vec<u32> {
     let mut out = words[..HEADER.min(words.len())].to_vec();
     let mut inside = false;
@@ -56,8 +56,8 @@ pub(super) fn without_outer_lines(words: &[u32]) -> Vec<u32> {
     out
 }
 
-/// Whether a function takes textures or samplers, which naga's reader does not follow: compilers of HLSL that optimise
-/// put such functions into their callers.
+/// Whether a function takes textures or samplers, which naga's reader does not support; optimising HLSL compilers
+/// inline such functions.
 pub(crate) fn hands_over_textures(words: &[u32]) -> bool {
     let mut opaque = std::collections::BTreeSet::new();
     instructions(words).any(|(opcode, _, words)| match (opcode, words) {
@@ -76,8 +76,8 @@ pub(crate) fn hands_over_textures(words: &[u32]) -> bool {
     })
 }
 
-/// The lines that a module's instructions come from: for each line, the number of the word from which on it holds. Only
-/// lines of the text itself, which has no name.
+/// The source lines of a module's instructions: each line with the position from which it applies. Only lines of the
+/// text itself, which has no file name.
 pub(crate) fn lines(words: &[u32]) -> Vec<(usize, Option<usize>)> {
     let mut names: BTreeMap<u32, bool> = BTreeMap::new();
     let mut found = Vec::new();
@@ -95,10 +95,10 @@ pub(crate) fn lines(words: &[u32]) -> Vec<(usize, Option<usize>)> {
     found
 }
 
-/// HLSL counts textures, samplers, buffers and images each by themselves: `t1` and `s1` are two things. Where two have one
-/// binding in SPIR-V, the texture keeps it, and the other gets the next that is free in its set.
+/// HLSL numbers textures, samplers, buffers and images separately: `t1` and `s1` are distinct. If two have one binding
+/// in SPIR-V, the texture keeps it, and the other gets the next free one in its set.
 pub fn registers_apart(words: &mut [u32]) {
-    // What a type is in the end, past arrays and pointers.
+    // The innermost type, past arrays and pointers.
     let mut kinds: BTreeMap<u32, u16> = BTreeMap::new();
     let mut variables: BTreeMap<u32, u16> = BTreeMap::new();
     let mut sets: BTreeMap<u32, u32> = BTreeMap::new();
@@ -116,7 +116,7 @@ pub fn registers_apart(words: &mut [u32]) {
             _ => {}
         }
     }
-    // Textures first, then buffers, samplers last: so the rarer numbers move.
+    // Textures first, then buffers, samplers last, so that the rarer kinds move.
     let rank = |kind: u16| match kind {
         op::TYPE_IMAGE => 0,
         op::TYPE_SAMPLER => 2,

@@ -1,12 +1,12 @@
-//! Switches as naga takes them from SPIR-V. It lets a case fall through into the one that is listed behind it, and into
-//! the default behind the last, and takes a branch to the end of the loop around for one to the end of the switch.
+//! Rewrites switches for naga's SPIR-V reader. It lets a case fall through only into the next listed one, and into the
+//! default only from the last, and treats a branch to the end of the enclosing loop as one to the end of the switch.
 
 use crate::{Error, ErrorKind, Language, Result};
 use loader::spirv::instructions;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// SPIR-V's numbers of the instructions that control flow is made of.
+/// Opcodes of control flow.
 mod op {
     pub const UNDEF: u16 = 1;
     pub const FUNCTION: u16 = 54;
@@ -18,8 +18,8 @@ mod op {
     pub const SWITCH: u16 = 251;
 }
 
-/// A module whose undefined values stand in front of its functions: inside of one, naga takes them for values that are
-/// made there, which its validator then refuses.
+/// Moves undefined values out of functions. naga treats those in a function as computed there, and its validator then
+/// rejects them.
 pub(super) fn undefined_outside(words: &[u32]) -> Cow<'_, [u32]> {
     let all = || instructions(words).flatten();
     let Some(start) = all().find(|instruction| instruction.opcode == op::FUNCTION) else {
@@ -40,24 +40,24 @@ pub(super) fn undefined_outside(words: &[u32]) -> Cow<'_, [u32]> {
     Cow::Owned(out)
 }
 
-/// Cases of one switch at most.
+/// Limit on cases of one switch.
 const MAX_CASES: usize = 1024;
 
 /// A block of a function.
 #[derive(Default)]
 struct Block {
     successors: Vec<u32>,
-    /// Where control comes together again behind a selection that begins here.
+    /// The merge block of a selection that begins here.
     merge: Option<u32>,
     /// The switch at its end: position and words.
     switch: Option<(usize, Vec<u32>)>,
 }
 
-/// The blocks of a function, and the loops in it.
+/// The blocks of a function, and its loops.
 #[derive(Default)]
 struct Flow {
     blocks: HashMap<u32, Block>,
-    /// The blocks behind loops and those that start the next round, with the loops' first blocks.
+    /// Merge and continue blocks of loops, with the loops' headers.
     behind: HashMap<u32, u32>,
     again: HashMap<u32, u32>,
 }
@@ -73,7 +73,7 @@ fn refusal(position: usize, message: &str) -> Error {
     .into()
 }
 
-/// A module whose switches are to naga what they are in SPIR-V.
+/// Orders the switches of a module so that naga reads them as SPIR-V defines them.
 ///
 /// # Errors
 /// Unsupported: a case that leaves the loop around its switch, a default that falls through into a case.
@@ -137,13 +137,13 @@ fn flows(words: &[u32]) -> Vec<Flow> {
 }
 
 impl Flow {
-    /// The switch with cases that fall through in front of those that they fall into.
+    /// The switch with falling cases before those they fall into.
     fn ordered(&self, position: usize, switch: &[u32], merge: u32) -> Result<Vec<u32>> {
         let (head, cases) = switch.split_at(3.min(switch.len()));
         let &[_, _, default] = head else {
             return Ok(switch.to_vec());
         };
-        // Literals of one word, the only ones that naga takes.
+        // One-word literals, the only ones that naga supports.
         if cases.len() % 2 != 0 {
             return Ok(switch.to_vec());
         }
@@ -187,7 +187,7 @@ impl Flow {
         chains.sort_by_key(ends);
         let mut ordered = head.to_vec();
         let of = |target: u32| cases.chunks_exact(2).filter(move |case| case[1] == target);
-        // What goes to the default goes there without being listed.
+        // Cases with the default's target need not be listed.
         for target in chains.iter().flatten() {
             for case in of(*target) {
                 ordered.extend(case);
@@ -255,7 +255,7 @@ mod tests {
         loader::spirv::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
-    /// Literals and labels of the only switch, behind its default.
+    /// Literals and labels of the only switch, after its default.
     fn cases(words: &[u32]) -> Vec<u32> {
         let mut all = instructions(words).flatten();
         let switch = all.find(|instruction| instruction.opcode == op::SWITCH).unwrap();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn undefined_values_stand_outside() {
+    fn undefined_values_move_outside() {
         let words = module("OpSwitch %n %sm 1 %a\n%a = OpLabel\n%u = OpUndef %f\nOpStore %o %u\nOpBranch %sm");
         let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
         let moved = undefined_outside(&words);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn cases_stand_in_front_of_those_they_fall_into() {
+    fn cases_precede_those_they_fall_into() {
         let words = module(
             "OpSwitch %n %d 1 %a 2 %z 3 %a 4 %b2 5 %d\n%d = OpLabel\nOpStore %o %f0\nOpBranch %sm\n\
              %b2 = OpLabel\nOpStore %o %f1\nOpBranch %sm\n%z = OpLabel\nOpStore %o %f1\nOpBranch %d\n\
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_naga_would_take_for_something_else_is_refused() {
+    fn switches_that_naga_would_misread_are_rejected() {
         let leaves = "OpSwitch %n %d 2 %a\n%a = OpLabel\nOpStore %o %f1\nOpBranch %m\n%d = OpLabel\nOpBranch %sm";
         let error = refused(leaves);
         assert!(error.contains("leaves the loop around it"), "{error}");
@@ -308,7 +308,7 @@ mod tests {
             "OpSwitch %n %d 2 %a\n%d = OpLabel\nOpStore %o %f1\nOpBranch %a\n%a = OpLabel\nOpStore %o %f2\nOpBranch %sm",
         );
         assert!(error.contains("falls through into a case"), "{error}");
-        // Going on with the loop is no leaving of it.
+        // A continue does not leave the loop.
         let goes_on = module("OpSwitch %n %sm 1 %a\n%a = OpLabel\nOpStore %o %f2\nOpBranch %c");
         assert!(switches_in_order(&goes_on).is_ok());
     }

@@ -1,4 +1,4 @@
-//! The way in: any source to a validated naga module.
+//! Reads any source into a validated naga module.
 
 mod control;
 mod spirv;
@@ -18,36 +18,36 @@ use naga::ShaderStage;
 use std::ops::Range;
 use std::path::Path;
 
-/// What is read: bytes, and which entry point of them.
+/// The input: bytes, and the entry point to use.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// The text or the file's bytes.
     pub bytes: &'a [u8],
-    /// How they are read.
+    /// Their language.
     pub language: Language,
-    /// The stage; files of one stage need none.
+    /// The stage; optional for files with one stage.
     pub stage: Option<ShaderStage>,
-    /// The entry point's name; a file with one entry point (of the stage, where that is given) needs none.
+    /// The entry point's name; optional if there is only one (of the stage, if given).
     pub entry: Option<&'a str>,
-    /// Members of uniform blocks in SPIR-V may be moved, as for a reader that knows them by name: naga refuses layouts
-    /// that WGSL cannot have.
+    /// Members of uniform blocks in SPIR-V may be moved, for users that access them by name: naga rejects layouts that
+    /// WGSL cannot express.
     pub any_layout: bool,
-    /// Positions that a vertex stage in SPIR-V gives are turned over, for APIs whose clip space has y upwards (WebGPU,
-    /// Metal, Direct3D); what is read is to be written for Vulkan again where this is not said.
+    /// Negate the y of a SPIR-V vertex stage's positions, for APIs whose clip space has y upwards (WebGPU, Metal,
+    /// Direct3D). Leave it unset if the result is written for Vulkan again.
     pub y_up: bool,
-    /// Names and folders that the command line gives to GLSL and HLSL.
+    /// Command-line settings for GLSL and HLSL.
     pub settings: &'a Settings,
-    /// Where the text is from: GLSL and HLSL include files beside it.
+    /// Path of the text; GLSL and HLSL include files relative to it.
     pub path: &'a Path,
 }
 
 impl<'a> Source<'a> {
-    /// A source whose language and stage are told by its first bytes or by the ending of the file's name: `.wgsl`;
-    /// `.vert` and `.vs`, `.frag` and `.fs`, `.comp` and `.cs`, and `.glsl` or `.hlsl` with any of them before it. A text without such a
-    /// name (standard input) is told by words that only one language has.
+    /// A source whose language and stage are detected by its first bytes or by the file name: `.wgsl`; `.vert` and
+    /// `.vs`, `.frag` and `.fs`, `.comp` and `.cs`, and `.glsl` or `.hlsl` after any of these. A text without such a
+    /// name (standard input) is detected by keywords.
     ///
     /// # Errors
-    /// When neither says what it is.
+    /// If neither identifies the language.
     pub fn new(name: &str, bytes: &'a [u8]) -> Result<Self> {
         let mut stage = stage_of(name);
         let language = match bytes {
@@ -57,7 +57,7 @@ impl<'a> Source<'a> {
             _ if name.ends_with(".hlsl") => Language::Hlsl,
             _ if stage.is_some() || name.ends_with(".glsl") => Language::Glsl,
             _ if loader::sksl::detect(bytes) => Language::Sksl,
-            _ => match told_by_words(bytes) {
+            _ => match by_keywords(bytes) {
                 Some((language, said)) => {
                     stage = said;
                     language
@@ -81,21 +81,21 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// The source with another stage.
+    /// Sets the stage.
     #[must_use]
     pub fn stage(self, stage: ShaderStage) -> Self {
         let stage = Some(stage);
         Self { stage, ..self }
     }
 
-    /// The source with the name of the entry point.
+    /// Sets the entry point.
     #[must_use]
     pub fn entry(self, entry: &'a str) -> Self {
         let entry = Some(entry);
         Self { entry, ..self }
     }
 
-    /// The source with where it is from, and what the command line says of it.
+    /// Sets the path and the command-line settings.
     #[must_use]
     pub fn with(self, path: &'a Path, settings: &'a Settings) -> Self {
         Self { path, settings, ..self }
@@ -111,7 +111,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The SPIR-V of a stage of a text that glslang reads.
+/// The SPIR-V of one stage of a text that glslang compiles.
 pub(crate) fn compiled(source: &Source<'_>, stage: frontend::Stage) -> Result<Vec<u32>> {
     let dialect = match source.language {
         Language::Hlsl => Dialect::Hlsl,
@@ -130,14 +130,13 @@ pub(crate) fn compiled(source: &Source<'_>, stage: frontend::Stage) -> Result<Ve
     };
     let words = frontend::spirv(&text)?.words;
     if dialect == Dialect::Hlsl && frontend::hands_over_textures(&words) {
-        let wanted =
-            "a function that takes a texture wants a compiler that puts it into its callers: dxc, or glslangValidator";
+        let wanted = "a function that takes a texture needs a compiler that inlines it: dxc, or glslangValidator";
         return Err(ErrorKind::Unavailable(wanted.to_owned()).into());
     }
     Ok(words)
 }
 
-/// Whether glslang reads the source.
+/// Whether glslang compiles the source.
 pub(crate) fn is_compiled(source: &Source<'_>) -> bool {
     match source.language {
         Language::Glsl => frontend::is_available() && !source.settings.by_naga,
@@ -145,33 +144,33 @@ pub(crate) fn is_compiled(source: &Source<'_>) -> bool {
     }
 }
 
-/// The stage of a source, which has to say it.
-fn stage_said(source: &Source<'_>) -> Result<ShaderStage> {
+/// The stage of a source that requires one.
+fn required_stage(source: &Source<'_>) -> Result<ShaderStage> {
     source.stage.ok_or_else(|| {
         let language = source.language;
-        let message = format!("{language}: say which stage it is: vertex, fragment or compute");
+        let message = format!("{language}: name the stage: vertex, fragment or compute");
         ErrorKind::Entry(message).into()
     })
 }
 
-/// The same, as glslang calls it.
+/// The same, as glslang's type.
 fn stage_compiled(source: &Source<'_>) -> Result<frontend::Stage> {
-    let stage = stage_said(source)?;
+    let stage = required_stage(source)?;
     frontend::Stage::of_naga(stage).ok_or_else(|| {
         let message = format!("{}: {stage:?} stages are not read", source.language);
         ErrorKind::Language(message).into()
     })
 }
 
-/// Where the words that naga was given of a text come from: the line of the text for a place in the words.
+/// Maps positions in the words given to naga to lines of the text that they were compiled from.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    /// Bytes as naga counts them, from which on a line holds.
+    /// Byte offsets as naga counts them, each with the line that begins there.
     starts: Vec<(usize, Option<Range<usize>>)>,
 }
 
 impl Places {
-    /// The places of words of [`words`] in the text that they come from.
+    /// The positions of the words of [`words`] in their text.
     pub fn new(words: &[u32], text: &str) -> Self {
         let mut at = 0;
         let lines = text.split_inclusive('\n').map(|line| {
@@ -192,7 +191,7 @@ impl Places {
         }
     }
 
-    /// The line of a place in the words; nothing where it has none.
+    /// The line of a position in the words; `None` if unknown.
     pub fn line(&self, span: Range<usize>) -> Option<Range<usize>> {
         let last = span.end.saturating_sub(1).max(span.start);
         let next = self.starts.partition_point(|(start, _)| *start <= last);
@@ -200,7 +199,7 @@ impl Places {
     }
 }
 
-/// A refusal of what was made of a text, with its line.
+/// naga's error about a compiled text, with the text's line.
 fn of_text(source: &Source<'_>, words: &[u32], error: Error) -> Error {
     let ErrorKind::Module {
         message,
@@ -217,21 +216,21 @@ fn of_text(source: &Source<'_>, words: &[u32], error: Error) -> Error {
     let lines = frontend::lines(words);
     let next = lines.partition_point(|(start, _)| *start <= word);
     let line = next.checked_sub(1).and_then(|last| lines[last].1);
-    let told = match line.and_then(|line| Some((line, text.lines().nth(line - 1)?.trim()))) {
+    let message = match line.and_then(|line| Some((line, text.lines().nth(line - 1)?.trim()))) {
         Some((line, text)) => format!("{message} (line {line}: {text})"),
         None => message.clone(),
     };
     ErrorKind::Module {
         language: source.language,
-        message: told,
+        message,
         offset: None,
         unsupported: *unsupported,
     }
     .into()
 }
 
-/// The language of a text, and the stage of GLSL, by what each of them has to say somewhere.
-fn told_by_words(bytes: &[u8]) -> Option<(Language, Option<ShaderStage>)> {
+/// The language of a text, and the stage of GLSL, by keywords.
+fn by_keywords(bytes: &[u8]) -> Option<(Language, Option<ShaderStage>)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if has(&["@vertex", "@fragment", "@compute"]) {
@@ -249,7 +248,7 @@ fn told_by_words(bytes: &[u8]) -> Option<(Language, Option<ShaderStage>)> {
     Some((Language::Glsl, stage))
 }
 
-/// The stage a file's name says, by its endings.
+/// The stage in a file name's extensions.
 fn stage_of(name: &str) -> Option<ShaderStage> {
     let name = name
         .strip_suffix(".glsl")
@@ -265,24 +264,24 @@ fn stage_of(name: &str) -> Option<ShaderStage> {
 
 /// Reads a shader and validates it.
 ///
-/// Spans in the module of a text are byte ranges of the text, in the module of SPIR-V byte ranges of the words; those
-/// of SkSL mean nothing.
+/// Spans in the module of a text are byte ranges of the text, and in that of SPIR-V byte ranges of the words; SkSL has
+/// no meaningful spans.
 ///
 /// # Errors
-/// What is wrong with it, with line and column in a text; [`Error::is_unsupported`] where naga cannot hold it.
+/// The source's error, with line and column in a text; [`Error::is_unsupported`] if naga lacks a feature.
 pub fn read(source: &Source<'_>) -> Result<Shader> {
     deep(|| read_any(source, false, words))
 }
 
-/// As [`read`], of a stage whose inputs and outputs the caller adds: a vertex stage need not give a position.
+/// [`read`] for a stage whose inputs and outputs the caller adds: a vertex stage may lack a position.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub fn read_open(source: &Source<'_>) -> Result<Shader> {
     deep(|| read_any(source, true, words))
 }
 
-/// Validates a module; one that is open as if its stages were fragment stages, which need not give anything.
+/// Validates a module; an open one is validated as fragment stages, which need no outputs.
 fn as_open<T>(module: &mut naga::Module, open: bool, validate: impl FnOnce(&naga::Module) -> Result<T>) -> Result<T> {
     let stages: Vec<ShaderStage> = module.entry_points.iter().map(|entry| entry.stage).collect();
     if open {
@@ -298,10 +297,10 @@ fn as_open<T>(module: &mut naga::Module, open: bool, validate: impl FnOnce(&naga
     validated
 }
 
-/// Reads a shader that is to become WGSL: what the language has not is said with what it has, where that means the same.
+/// Reads a shader for translation to WGSL: features that WGSL lacks are replaced by equivalent ones.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub(crate) fn read_for_wgsl(source: &Source<'_>) -> Result<Shader> {
     deep(|| {
         read_any(source, false, |source| {
@@ -310,11 +309,10 @@ pub(crate) fn read_for_wgsl(source: &Source<'_>) -> Result<Shader> {
     })
 }
 
-/// The stages that a source has entry points of; of those that naga knows. Of WGSL those of the source's entry point, where
-/// it says one.
+/// The stages of a source's entry points, as far as naga has them; for WGSL, only that of the selected entry point.
 ///
 /// # Errors
-/// What is wrong with the source.
+/// The source's error.
 pub fn stages(source: &Source<'_>) -> Result<Vec<ShaderStage>> {
     let module = match source.language {
         Language::Spirv => {
@@ -371,7 +369,7 @@ fn read_any(source: &Source<'_>, open: bool, words: impl Fn(&Source<'_>) -> Resu
         }
         Language::Glsl | Language::Hlsl => {
             let text = source.text()?;
-            let stage = stage_said(source)?;
+            let stage = required_stage(source)?;
             let mut module = parse_glsl(text, stage)?;
             let info = as_open(&mut module, open, |module| validate_text(language, text, module))?;
             (module, info)
@@ -384,7 +382,7 @@ fn read_any(source: &Source<'_>, open: bool, words: impl Fn(&Source<'_>) -> Resu
             (module, info)
         }
     };
-    // glslang's modules have theirs as main.
+    // glslang's modules have the entry point main.
     let asked = match is_compiled(source) {
         true => Source { entry: None, ..*source },
         false => *source,
@@ -397,11 +395,11 @@ fn read_any(source: &Source<'_>, open: bool, words: impl Fn(&Source<'_>) -> Resu
     }
 }
 
-/// The SPIR-V words that naga is given of a module, a VBC's stage, or a text that glslang reads: samplers apart from
-/// images, vertex inputs of numbers and vectors. The spans in its module count in them.
+/// The SPIR-V words that naga reads for a module, a VBC's stage, or a text that glslang compiles: with separate
+/// samplers, and with scalar and vector vertex inputs only. The spans in naga's module refer to them.
 ///
 /// # Errors
-/// What is wrong with the file, and sources that are not of SPIR-V.
+/// The file's error; sources that do not become SPIR-V.
 pub fn words(source: &Source<'_>) -> Result<Vec<u32>> {
     words_for_naga(source, unsplit_words(source)?)
 }
@@ -417,17 +415,17 @@ fn words_for_naga(source: &Source<'_>, words: Vec<u32>) -> Result<Vec<u32>> {
     })?)
 }
 
-/// The SPIR-V of a source, as it is.
+/// The SPIR-V of a source, unchanged.
 pub(crate) fn unsplit_words(source: &Source<'_>) -> Result<Vec<u32>> {
     match source.language {
         _ if is_compiled(source) => compiled(source, stage_compiled(source)?),
         Language::Spirv => Ok(loader::spirv::to_words(source.bytes)?),
         Language::Vbc => vbc::words(source),
-        other => Err(ErrorKind::Language(format!("{other}: this is no SPIR-V")).into()),
+        other => Err(ErrorKind::Language(format!("{other}: this is not SPIR-V")).into()),
     }
 }
 
-/// The stage as naga has it; it has no tessellation and no geometry.
+/// naga's stage; it lacks tessellation and geometry.
 pub(crate) fn naga_stage(stage: loader::vbc::Stage) -> Option<ShaderStage> {
     use loader::vbc::Stage;
     match stage {
@@ -437,7 +435,7 @@ pub(crate) fn naga_stage(stage: loader::vbc::Stage) -> Option<ShaderStage> {
     }
 }
 
-/// The one entry point that fits what was asked for.
+/// The only entry point that matches the request.
 fn find(module: &naga::Module, source: &Source<'_>) -> Result<usize> {
     let all = module.entry_points.iter().enumerate();
     let fits = |entry: &naga::EntryPoint| {
@@ -453,7 +451,7 @@ fn find(module: &naga::Module, source: &Source<'_>) -> Result<usize> {
     let message = match (&have[..], &found[..]) {
         ([], _) => format!("{language}: there is no entry point"),
         (_, []) => format!("{language}: no such entry point; there are: {}", have.join(", ")),
-        _ => format!("{language}: say which entry point: {}", have.join(", ")),
+        _ => format!("{language}: choose an entry point: {}", have.join(", ")),
     };
     Err(ErrorKind::Entry(message).into())
 }
@@ -464,7 +462,7 @@ mod tests {
     use crate::{Options, Target, compile, write};
 
     #[test]
-    fn glsl_is_read_whole() {
+    fn glsl_is_read() {
         let text = "#version 450\nlayout(set = 0, binding = 1) uniform U { float time; } u;\n\
                     layout(set = 0, binding = 2) uniform sampler2D picture;\nlayout(location = 0) in vec2 at;\n\
                     layout(location = 0) out vec4 tint;\nfloat late = u.time * 2.0;\nfloat second(float x);\n\
@@ -486,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_of_hlsl_are_parted() {
+    fn hlsl_registers_get_separate_bindings() {
         let text = "Texture2D image : register(t1);\nSamplerState smp : register(s1);\n\
                     float4 main(float2 at : AT) : SV_Target { return image.Sample(smp, at); }\n";
         let source = Source::new("a.ps.hlsl", text.as_bytes()).unwrap();
@@ -508,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_turned_over_where_y_is_upwards() {
+    fn positions_are_flipped_if_y_is_up() {
         let text = "@vertex fn vs(@location(0) at: vec4f) -> @builtin(position) vec4f { return at; }";
         let wgsl = Source::new("a.wgsl", text.as_bytes()).unwrap();
         let words = compile(&wgsl, loader::vbc::Stage::Vert).unwrap();
@@ -523,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_have_their_defaults_or_what_is_given() {
+    fn constants_have_their_default_or_the_given_value() {
         let text = "override scale: f32 = 2.0; @id(7) override on: bool; override count = 3u;\n\
             @fragment fn fs() -> @location(0) vec4f { return vec4f(scale * 0.25 * f32(count), f32(on), 0.0, 1.0); }";
         let written = |text: &str, constants: &[(&str, &str)], target| {
@@ -539,18 +537,22 @@ mod tests {
             let shader = read(&source)?;
             write(&shader, target, &Options::default()).map(|text| String::from_utf8(text).unwrap())
         };
-        let told = |constants: &[(&str, &str)]| written(text, constants, Target::Glsl).unwrap_err().to_string();
+        let message = |constants: &[(&str, &str)]| written(text, constants, Target::Glsl).unwrap_err().to_string();
         let glsl = written(text, &[("7", "true"), ("scale", "8")], Target::Glsl).unwrap();
         assert!(glsl.contains("vec4(6.0, 1.0, 0.0, 1.0)"), "{glsl}");
-        assert!(told(&[]).contains("the constant 7 has no default"), "{}", told(&[]));
-        let error = told(&[("7", "true"), ("none", "1")]);
+        assert!(
+            message(&[]).contains("the constant 7 has no default"),
+            "{}",
+            message(&[])
+        );
+        let error = message(&[("7", "true"), ("none", "1")]);
         assert!(
             error.contains("none") && error.contains("scale, 7 (on), count"),
             "{error}"
         );
-        assert!(told(&[("7", "maybe")]).contains("maybe"));
-        assert!(told(&[("7", "1"), ("count", "-1")]).contains("constants"));
-        // WGSL keeps what is given later.
+        assert!(message(&[("7", "maybe")]).contains("maybe"));
+        assert!(message(&[("7", "1"), ("count", "-1")]).contains("constants"));
+        // WGSL output keeps overrides.
         let plain = text.replace("on: bool;", "on: bool = true;");
         assert!(written(&plain, &[], Target::Wgsl).unwrap().contains("override"));
     }

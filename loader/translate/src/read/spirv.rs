@@ -1,4 +1,4 @@
-//! SPIR-V as naga reads it, with naga's complaints traced back to instructions.
+//! Reads SPIR-V with naga, and traces naga's errors back to instructions.
 
 use crate::error::chain;
 use crate::guard::guarded;
@@ -7,14 +7,14 @@ use loader::spirv::work::Work;
 use loader::spirv::{self, Grammar, Instruction, ModuleIndex};
 use naga::valid::{ModuleInfo, ValidationFlags};
 
-/// Functions times calls that naga manages in a second or two: it looks for the function of each call among all.
+/// Limit on functions times calls: naga searches all functions for each call.
 const MAX_CALLS: u64 = 1 << 29;
 
-/// A module as naga reads and validates it; with `y_up` its vertex stage's positions are turned over. One that is `open`
-/// may lack what a stage has to give.
+/// Parses and validates a module with naga; `y_up` negates the y of its vertex stage's positions. An `open` one may
+/// lack its stage's mandatory outputs.
 ///
 /// # Errors
-/// [`ErrorKind::Module`]: unsupported where naga lacks something, wrong otherwise.
+/// [`ErrorKind::Module`]: unsupported if naga lacks a feature, invalid otherwise.
 pub(crate) fn parse(words: &[u32], y_up: bool, open: bool) -> Result<(naga::Module, ModuleInfo)> {
     let work = Work::of(&ModuleIndex::new(words)?);
     if let Some(why) = work.beyond(MAX_CALLS) {
@@ -42,8 +42,9 @@ fn parse_only(words: &[u32], y_up: bool) -> Result<naga::Module> {
     })
 }
 
-/// Words that naga reads without counting them in its places: an entry point's interface, the operands of an execution
-/// mode, the parameters of a function type. For each such instruction its position, and how many there are up to it.
+/// Words that naga reads without counting them in its positions: an entry point's interface, the operands of an
+/// execution mode, the parameters of a function type. For each such instruction, its position and the number of such
+/// words so far.
 pub(crate) fn uncounted(words: &[u32]) -> Vec<(usize, usize)> {
     let mut total = 0;
     let all = spirv::instructions(words).flatten().filter_map(|i| {
@@ -66,10 +67,10 @@ pub(crate) fn uncounted(words: &[u32]) -> Vec<(usize, usize)> {
     all.collect()
 }
 
-/// Whether an error of naga's reader says that naga cannot hold the module, not that the module is wrong.
+/// Whether an error of naga's reader means that naga lacks a feature, rather than that the module is invalid.
 ///
-/// naga reads a part of SPIR-V into a representation with WebGPU's rules, so a refusal is a limit of naga's unless it is
-/// about what SPIR-V itself forbids.
+/// naga reads a subset of SPIR-V into a representation with WebGPU's rules, so a rejection is a limit of naga unless
+/// SPIR-V itself forbids the construct.
 fn is_limit(words: &[u32], error: &naga::front::spv::Error) -> bool {
     use naga::front::spv::Error;
     match error {
@@ -82,7 +83,7 @@ fn is_limit(words: &[u32], error: &naga::front::spv::Error) -> bool {
         | Error::WrongFunctionResultType(_)
         | Error::WrongFunctionArgumentType(_)
         | Error::FunctionCallCycle(_) => false,
-        // An id that the module does define is of a kind naga does not keep.
+        // The id is defined, but by an instruction that naga ignores.
         Error::InvalidId(id) => defines(words, *id),
         _ => true,
     }
@@ -100,7 +101,7 @@ fn defines(words: &[u32], id: u32) -> bool {
 fn validate(words: &[u32], module: &naga::Module) -> Result<ModuleInfo> {
     let mut validator = naga::valid::Validator::new(ValidationFlags::all(), naga::valid::Capabilities::all());
     validator.validate(module).map_err(|error| {
-        // naga's spans are byte ranges of the module; the shortest is nearest to what is wrong.
+        // naga's spans are byte ranges of the module; the shortest is the most specific.
         let ranges = error.spans().filter_map(|(span, _)| span.to_range());
         let start = ranges.min_by_key(|range| range.len()).map(|range| range.start / 4);
         let position = start.and_then(|word| {
@@ -112,7 +113,7 @@ fn validate(words: &[u32], module: &naga::Module) -> Result<ModuleInfo> {
     })
 }
 
-/// naga's refusal with the instruction it is about, as `(at offset 0x40: %5 = OpLoad %float %4)`, or that it names none.
+/// naga's error with the instruction, as `(at offset 0x40: %5 = OpLoad %float %4)`, or with a note that it names none.
 fn refusal(words: &[u32], position: Option<usize>, reason: String, unsupported: bool) -> Error {
     let text = position.and_then(|at| spirv::dis::one(Grammar::builtin(), words, at));
     let (place, offset) = match (position, text) {
@@ -128,7 +129,7 @@ fn refusal(words: &[u32], position: Option<usize>, reason: String, unsupported: 
     .into()
 }
 
-/// Position of the instruction an error of naga's reader is about, where its kind has an id or an opcode.
+/// Position of the offending instruction, if the error has an id or an opcode.
 fn blamed(words: &[u32], kind: &str) -> Option<usize> {
     let number = kind
         .split(['(', ')', ',', ' '])

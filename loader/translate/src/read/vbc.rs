@@ -1,4 +1,4 @@
-//! A stage of a VBC as other languages have it: ordinary descriptors, and names for the uniform's members.
+//! Converts a stage of a VBC for other languages: ordinary descriptors, and names for the uniform's members.
 
 use super::{Source, naga_stage};
 use crate::{ErrorKind, Result};
@@ -6,7 +6,7 @@ use loader::spirv::transform::{Editor, build, opcode};
 use loader::spirv::{ModuleIndex, class, decoration, op};
 use loader::vbc::{self, Stage, Vbc};
 
-/// The words of the one stage that a source names.
+/// The words of the one stage that a source selects.
 pub(super) fn words(source: &Source<'_>) -> Result<Vec<u32>> {
     let file = vbc::read(source.bytes)?;
     let all = Stage::ALL.into_iter();
@@ -22,20 +22,20 @@ pub(super) fn words(source: &Source<'_>) -> Result<Vec<u32>> {
         [] => Err(ErrorKind::Entry("vbc: no such stage".into()).into()),
         several => {
             let names: Vec<_> = several.iter().map(|(stage, _)| stage.to_string()).collect();
-            Err(ErrorKind::Entry(format!("vbc: say which stage: {}", names.join(", "))).into())
+            Err(ErrorKind::Entry(format!("vbc: choose a stage: {}", names.join(", "))).into())
         }
     }
 }
 
-/// A stage's code with an ordinary descriptor for each table slot (set 0, binding = slot) and no push constants: other
-/// languages have no tables of resources. None where an index cannot be told.
+/// A stage's code with an ordinary descriptor for each table slot (set 0, binding = slot) and no push constants, since
+/// other languages lack resource tables. `None` if an index cannot be traced.
 fn lowered(file: &Vbc<'_>, stage: Stage) -> Option<Vec<u32>> {
     let module = file.module(stage)?.as_ref().ok()?;
     Some(vbc::fit::fit(module, &vbc::fit::Mode::Lowered).ok()?.words)
 }
 
-/// The code with the names that the file's reflection has for members of the uniform, which the code is stripped of.
-/// None where there is nothing to name.
+/// The code with the names of uniform members from the file's reflection, because the code is stripped. `None` if there
+/// are no names to add.
 fn named(words: &[u32], file: &Vbc<'_>) -> Option<Vec<u32>> {
     let uniform = file.uniform()?;
     let index = ModuleIndex::new(words).ok()?;

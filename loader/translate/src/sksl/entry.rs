@@ -1,4 +1,4 @@
-//! The entry point: what `main` is given, and where its result goes.
+//! The entry point: the arguments of `main`, and the destination of its result.
 
 use super::glsl::{Glsl, Place, unsupported};
 use super::outside::{Way, globals, is_mesh, main};
@@ -8,7 +8,7 @@ use naga::ShaderStage;
 use std::fmt::Write;
 
 impl<'a> Glsl<'a> {
-    /// The whole text, with the entry point that sets globals up and calls the program's `main`.
+    /// The complete text, with an entry point that initialises globals and calls the program's `main`.
     pub(super) fn entry(mut self) -> Result<String> {
         let main = main(self.tree).ok_or_else(|| unsupported("a program without main"))?;
         let Some(Symbol::Function {
@@ -33,7 +33,7 @@ impl<'a> Glsl<'a> {
         }
         let mut text = format!("#version 450\n{}", self.top);
         for (written, name, index) in [
-            // Of two sources both are there, or none.
+            // Dual-source outputs come in pairs.
             (self.writes_color || self.writes_secondary, "sk_FragColor", 0),
             (self.writes_secondary, "sk_SecondaryFragColor", 1),
         ] {
@@ -56,7 +56,7 @@ impl<'a> Glsl<'a> {
         let fix = self.position_fix();
         let positioned = self.out.contains("gl_Position") || call.contains("gl_Position") || !fix.is_empty();
         if self.stage == ShaderStage::Vertex && !positioned {
-            // A vertex stage has a position, wherever it is.
+            // A vertex stage must write a position.
             self.setup += "    gl_Position = vec4(0.0);\n";
         }
         let _ = writeln!(self.out, "void main() {{\n{}{call}{}{fix}}}", self.setup, self.finish);
@@ -65,7 +65,7 @@ impl<'a> Glsl<'a> {
         Ok(text)
     }
 
-    /// What a parameter of `main` is given: by its layout's number, or by the host.
+    /// The argument for a parameter of `main`: by the number in its layout, or from the host.
     fn argument(&mut self, parameter: Ref, modifiers: &Modifiers) -> Result<String> {
         let (argument, member) = match modifiers.layout.builtin {
             10009 if self.stage == ShaderStage::Fragment => return Ok("gl_FragCoord.xy".into()),
@@ -81,8 +81,8 @@ impl<'a> Glsl<'a> {
         Ok(argument.into())
     }
 
-    /// A parameter the host fills in: a vertex' attributes and a fragment's varyings come from the stage before, anything
-    /// else is a uniform; what it gets back goes to the stage behind.
+    /// A parameter that the host fills in: a vertex program's attributes and a fragment program's varyings come from
+    /// the previous stage, anything else is a uniform; values written back go to the next stage.
     fn host_argument(&mut self, parameter: Ref, modifiers: &Modifiers) -> Result<String> {
         let ty = self.typer.variable(parameter);
         let (reads, writes) = match modifiers.flags & (modifier::IN | modifier::OUT) {
@@ -94,7 +94,7 @@ impl<'a> Glsl<'a> {
         let spelled = self.ty(ty)?;
         let _ = writeln!(self.setup, "    {spelled} {name};");
         if mesh && writes && self.stage == ShaderStage::Fragment {
-            // The only thing a mesh' fragment program gives so is its colour.
+            // A mesh fragment program can only return its colour this way.
             self.writes_color = true;
             let _ = writeln!(self.finish, "    sk_FragColor = vec4({name});");
             return Ok(name);
@@ -113,7 +113,7 @@ impl<'a> Glsl<'a> {
         Ok(name)
     }
 
-    /// The call of `main` as a statement, its result put where the stage has it.
+    /// The call of `main` as a statement, with its result stored in the stage's output.
     fn result(&mut self, returns: Ty, call: String) -> Result<String> {
         let fragment = self.stage == ShaderStage::Fragment;
         let kind = match self.tree.header {
@@ -127,7 +127,7 @@ impl<'a> Glsl<'a> {
             }
             (Ty::Struct(_), ProgramKind::MESH_VERTEX) => self.varyings(returns, call)?,
             (Ty::Vector(s, 2), ProgramKind::MESH_FRAGMENT) if s.class() == 0 => {
-                // Where the colour comes from the paint, these are what it is asked at.
+                // If the colour comes from the paint, the result is its coordinates.
                 if self.writes_color {
                     self.locations[Way::Out as usize].push(0);
                 }
@@ -142,10 +142,10 @@ impl<'a> Glsl<'a> {
         })
     }
 
-    /// A result as outputs of its own.
+    /// A result as separate outputs.
     fn given(&mut self, name: &str, ty: Ty, call: String) -> Result<String> {
         let spelled = self.ty(ty)?;
-        // Between stages there are no truth values.
+        // Stage interfaces cannot contain bools.
         let (ty, value) = match ty {
             Ty::Scalar(Scalar::Bool) => (Ty::Scalar(Scalar::Uint), format!("{name} ? 1u : 0u")),
             _ => (ty, name.to_owned()),
@@ -154,7 +154,7 @@ impl<'a> Glsl<'a> {
         Ok(format!("    {spelled} {name} = {call};\n"))
     }
 
-    /// The varyings a mesh' vertex program returns; the position is one of them.
+    /// The varyings that a mesh vertex program returns, including the position.
     fn varyings(&mut self, ty: Ty, call: String) -> Result<String> {
         let Ty::Struct(handle) = ty else {
             return Err(unsupported("a main that returns no varyings"));
@@ -175,8 +175,8 @@ impl<'a> Glsl<'a> {
         ))
     }
 
-    /// A vertex program that names `sk_RTAdjust` gives positions in pixels; Skia's back ends bring them to clip space
-    /// by its scale (x, z) and offset (y, w) after `main`.
+    /// A vertex program that uses `sk_RTAdjust` outputs positions in pixels; like Skia's back ends, converts them to
+    /// clip space by its scale (x, z) and offset (y, w) after `main`.
     fn position_fix(&mut self) -> String {
         if self.stage != ShaderStage::Vertex {
             return String::new();

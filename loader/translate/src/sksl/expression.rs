@@ -47,7 +47,7 @@ impl Glsl<'_> {
                 };
                 let part = held.map_or(Ok(""), |ty| self.member_part(ty))?;
                 let index = self.expression(index)?;
-                // A column's component is its vector's: a part of a part is not written to.
+                // A component of a column is read from its vector: nested parts are never written.
                 let text = match self.is_held_column(base)? {
                     true => text.strip_suffix(".xy").unwrap_or(&text).to_owned(),
                     false => text,
@@ -58,7 +58,7 @@ impl Glsl<'_> {
                 format!("(-1.0 * {})", self.expression(operand)?)
             }
             Expression::Prefix { op, operand } if op == Operator::MINUS && self.is_unsigned(operand) => {
-                // naga negates no unsigned number.
+                // naga cannot negate unsigned integers.
                 let ty = self.typer.of(operand);
                 let zero = self.ty(ty)?;
                 format!("({zero}(0u) - {})", self.expression(operand)?)
@@ -74,10 +74,10 @@ impl Glsl<'_> {
                 let text = self.expression(base)?;
                 let names = &components[..usize::from(count.min(4))];
                 match self.typer.of(base) {
-                    // GLSL has no swizzle of a number.
+                    // GLSL has no swizzle of a scalar.
                     Ty::Scalar(_) if count == 1 => text,
                     Ty::Scalar(s) => format!("{}({text})", self.ty(Ty::of(s, count))?),
-                    // naga cannot write to a swizzle of a matrix' column.
+                    // naga cannot write to a swizzle of a matrix column.
                     _ if count == 1 && matches!(self.tree.expressions[base], Expression::Index { .. }) => {
                         let held = self.is_held_column(base)?;
                         let text = text.strip_suffix(".xy").filter(|_| held).unwrap_or(&text);
@@ -104,11 +104,11 @@ impl Glsl<'_> {
         })
     }
 
-    /// A float; what is not finite has no literal and comes from its bits.
+    /// A float; infinities and NaN have no literal and are made from their bits.
     fn float(&mut self, bits: u32) -> String {
         let value = f32::from_bits(bits);
         if !value.is_finite() {
-            // A constant that is not finite is refused, so the bits come from a call.
+            // naga rejects non-finite constants, so the bits come from a call.
             self.helper("sk_hidden_uint", || hidden_text("uint"));
             return format!("uintBitsToFloat(sk_hidden_uint({bits}u))");
         }
@@ -119,7 +119,7 @@ impl Glsl<'_> {
         self.hidden("float", text)
     }
 
-    /// A literal, behind a call where they must be hidden.
+    /// A literal, wrapped in a call if literals must be hidden from constant evaluation.
     fn hidden(&mut self, ty: &str, literal: String) -> String {
         if !self.hidden_literals {
             return literal;
@@ -197,10 +197,10 @@ impl Glsl<'_> {
             return Ok(format!("({sign}{}({l}, {r}))", self.equality(ty)?));
         }
         if op == Operator::NE && ty.scalar().is_some_and(|s| s.class() == 0) {
-            // What is no number differs from everything; naga's comparison of floats says otherwise.
+            // NaN differs from everything; naga's float comparison disagrees.
             return Ok(format!("(!({l} == {r}))"));
         }
-        // naga evaluates both operands of these always, but one branch of a choice.
+        // naga always evaluates both operands of these, but only one branch of a conditional.
         if self.has_effects(right) {
             match op {
                 Operator::AND => return Ok(format!("({l} ? {r} : false)")),
@@ -211,7 +211,7 @@ impl Glsl<'_> {
         Ok(format!("({l} {op} {r})"))
     }
 
-    /// The function that compares two values of a type, which GLSL has for numbers and vectors.
+    /// The function that compares two values of a type; GLSL has one for scalars and vectors.
     fn equality(&mut self, ty: Ty) -> Result<String> {
         let spelled = self.ty(ty)?;
         let name = format!("sk_equal_{}", self.letters(ty)?);
@@ -258,12 +258,12 @@ impl Glsl<'_> {
         Ok(name)
     }
 
-    /// Texts of all helpers used, in an order in which each is defined before it is used.
+    /// The text of all used helpers, each defined before its use.
     pub(super) fn helper_text(&self) -> String {
         self.helpers.iter().map(|(_, text)| text.as_str()).collect()
     }
 
-    /// A function of ours, its text kept once.
+    /// Adds a helper function once.
     pub(super) fn helper(&mut self, called: &str, text: impl FnOnce() -> String) {
         if !self.helpers.iter().any(|(known, _)| known == called) {
             self.helpers.push((called.to_owned(), text()));
@@ -296,7 +296,7 @@ impl Glsl<'_> {
         {
             return self.array_cast(to, *from, &values);
         }
-        // naga takes numbers one by one where GLSL takes vectors and matrices apart.
+        // naga requires scalars where GLSL accepts vectors and matrices.
         let is_matrix = |ty: &Ty| matches!(ty, Ty::Matrix(..));
         let apart = (is_matrix(&made) && types.len() > 1 || types.iter().any(is_matrix) || is_matrix(&made))
             && made.scalar().is_some()
@@ -332,7 +332,7 @@ impl Glsl<'_> {
         Ok(format!("{name}({values})"))
     }
 
-    /// An array whose elements differ in precision (which is nothing here) or class.
+    /// An array whose elements differ in precision (which has no effect here) or class.
     fn array_cast(&mut self, to: Handle<Symbol>, from: Handle<Symbol>, value: &str) -> Result<String> {
         let (a, b) = (self.ty(Ty::Array(to))?, self.ty(Ty::Array(from))?);
         if a == b {
@@ -373,7 +373,7 @@ impl Glsl<'_> {
             return Ok(format!("{}({values})", self.name(own)));
         }
         let Target::Builtin(name) = function.target() else {
-            return Err(unsupported("a call of nothing"));
+            return Err(unsupported("a call without a function"));
         };
         let name = &tree.strings[name];
         match name {
@@ -398,8 +398,8 @@ impl Glsl<'_> {
         Ok(format!("{name}({})", self.arguments(arguments)?.join(", ")))
     }
 
-    /// Arguments of a call. naga cannot write through a part of a vector (or of a struct, always), so such an argument is a
-    /// copy, written back behind the statement; that can be done where the call is the statement or its value.
+    /// Arguments of a call. naga cannot pass a part of a vector (or of a struct) by reference, so such an argument is a
+    /// copy that is written back after the statement; this works only if the call is the statement or its value.
     fn passed(
         &mut self,
         arguments: List<Handle<Expression>>,
@@ -408,7 +408,7 @@ impl Glsl<'_> {
     ) -> Result<String> {
         let tree = self.tree;
         let (mut around, mut texts) = (around, Vec::new());
-        // Nor does it keep two arguments apart that are one variable.
+        // naga also does not separate two arguments that alias one variable.
         let all = tree.list(arguments).enumerate();
         let roots: Vec<_> = all
             .filter(|(i, _)| written.get(*i) == Some(&true))
@@ -429,7 +429,7 @@ impl Glsl<'_> {
                 Some(around) if written.get(i) == Some(&true) && (must || !whole) => around,
                 None if written.get(i) == Some(&true) && must => {
                     return Err(unsupported(
-                        "an out argument that is part of a vector, or stands twice, inside an expression",
+                        "an out argument that is part of a vector, or occurs twice, inside an expression",
                     ));
                 }
                 _ => {
@@ -462,7 +462,7 @@ impl Glsl<'_> {
         Ok(texts.join(", "))
     }
 
-    /// Whether an expression is a column of a struct's matrix that is held in another shape.
+    /// Whether an expression is a column of a struct's matrix that is stored in another shape.
     fn is_held_column(&mut self, expression: Handle<Expression>) -> Result<bool> {
         let Expression::Index { base, .. } = self.tree.expressions[expression] else {
             return Ok(false);
@@ -479,7 +479,7 @@ impl Glsl<'_> {
         }
     }
 
-    /// naga has it for vectors of one size only.
+    /// naga has it only for vectors of one size.
     fn outer_product(&mut self, ty: Ref, arguments: List<Handle<Expression>>) -> Result<String> {
         let (made, values) = (self.typer.resolve(ty), self.arguments(arguments)?.join(", "));
         let Ty::Matrix(_, columns, rows) = made else {
@@ -497,7 +497,7 @@ impl Glsl<'_> {
         Ok(format!("{name}({values})"))
     }
 
-    /// A function of a module that the file holds itself: calls name it like any other builtin.
+    /// A module function contained in the file; calls use its name like any other built-in.
     pub(super) fn shared(&mut self, name: &str, arguments: List<Handle<Expression>>) -> Option<Ref> {
         let tree = self.tree;
         let types: Vec<Ty> = tree.list(arguments).map(|a| self.typer.of(a)).collect();
@@ -522,7 +522,7 @@ impl Glsl<'_> {
     }
 }
 
-/// Base and number of a field access.
+/// Base and index of a field access.
 fn tree_field(tree: &Tree, expression: Handle<Expression>) -> Option<(Handle<Expression>, u8)> {
     match tree.expressions[expression] {
         Expression::FieldAccess { base, index, .. } => Some((base, index)),
@@ -530,7 +530,7 @@ fn tree_field(tree: &Tree, expression: Handle<Expression>) -> Option<(Handle<Exp
     }
 }
 
-/// A function that gives its argument back.
+/// A function that returns its argument.
 fn hidden_text(ty: &str) -> String {
     format!("{ty} sk_hidden_{ty}({ty} x) {{ return x; }}\n")
 }

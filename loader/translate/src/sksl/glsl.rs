@@ -1,4 +1,4 @@
-//! A program spelled in GLSL: types, names, elements and statements.
+//! Writes a program as GLSL: types, names, elements and statements.
 
 use crate::{Error, Result};
 use loader::sksl::*;
@@ -6,31 +6,31 @@ use naga::ShaderStage;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-/// The program asks for what GLSL, or what is fed to it here, has not.
+/// The program uses a feature that GLSL, or the subset used here, lacks.
 pub(super) fn unsupported(what: impl std::fmt::Display) -> Error {
     loader::Error::unsupported(FORMAT, what.to_string()).into()
 }
 
-/// What GLSL calls a value of the interface.
+/// The GLSL form of an interface value.
 pub(super) enum Place {
-    /// A variable or a member, ready to be written down.
+    /// A variable or member expression.
     Plain(String),
     /// A combined sampler: texture and sampler.
     Sampler(String, String),
-    /// A block without an object behind it: each field is a variable with this prefix.
+    /// An unnamed block: each field is a variable with this prefix.
     Fields(String),
 }
 
-/// A program on its way to GLSL.
+/// A program being written as GLSL.
 pub(super) struct Glsl<'a> {
     pub(super) tree: &'a Tree,
     pub(super) typer: Typer<'a>,
     pub(super) stage: ShaderStage,
-    /// Whether the uniform block must be one that every language can lay out like std140.
+    /// Whether the uniform block must have a layout that every language can express as std140.
     pub(super) portable: bool,
     /// Structs, and the declarations of the interface.
     pub(super) top: String,
-    /// Functions spelled here: the name each is called by, and its text.
+    /// Helper functions: name and text.
     pub(super) helpers: Vec<(String, String)>,
     /// Globals and functions of the program.
     pub(super) out: String,
@@ -38,30 +38,30 @@ pub(super) struct Glsl<'a> {
     pub(super) uniforms: String,
     /// Initial values of globals.
     pub(super) setup: String,
-    /// Where the variables of the interface are.
+    /// Places of the interface variables.
     pub(super) places: HashMap<Ref, Place>,
-    /// Sets and bindings that are taken.
+    /// Used sets and bindings.
     pub(super) bindings: HashSet<(i8, i32)>,
-    /// Fields of blocks that are not where the block is.
+    /// Fields of blocks that are stored outside their block.
     pub(super) fields: HashMap<(Ref, usize), String>,
     /// Locations taken by inputs and by outputs.
     pub(super) locations: [Vec<i8>; 2],
-    /// What the entry point does behind `main`: outputs are set.
+    /// Statements of the entry point after `main`, which set outputs.
     pub(super) finish: String,
-    /// Arguments of `main` whose values go to the stage behind.
+    /// Arguments of `main` whose values go to the next stage.
     pub(super) handed_back: Vec<(String, Ty)>,
     /// Whether `sk_FragColor` is used.
     pub(super) writes_color: bool,
     /// Whether `sk_SecondaryFragColor` is used.
     pub(super) writes_secondary: bool,
-    /// What must stand before and behind the statement being spelled; `None` where nothing can.
+    /// Statements before and after the current one; `None` if there can be none.
     pub(super) around: Option<Around>,
-    /// Whether calls of a function have effects, as far as it is known.
+    /// Whether calls of a function have side effects, as far as known.
     pub(super) effects: HashMap<Ref, bool>,
-    /// Number of the next variable of our own.
+    /// Number of the next temporary.
     pub(super) next_copy: u32,
-    /// Whether literals stand behind function calls, which naga does not evaluate: it refuses constants that it cannot
-    /// compute (the root of -1, an index that is out of bounds), and both languages leave those to run time.
+    /// Whether literals are wrapped in function calls, which naga does not evaluate. It rejects constants that it
+    /// cannot compute (the root of -1, an index out of bounds), and both languages leave those to run time.
     pub(super) hidden_literals: bool,
 }
 
@@ -121,7 +121,7 @@ impl<'a> Glsl<'a> {
         self.ty(self.typer.resolve(ty))
     }
 
-    /// A symbol's name as the program has it; empty for those without one.
+    /// A symbol's original name; empty if it has none.
     pub(super) fn plain_name(&self, symbol: Ref) -> &'a str {
         match self.tree.symbol(symbol) {
             Some(Symbol::Variable { name, .. } | Symbol::Function { name, .. } | Symbol::Struct { name, .. }) => {
@@ -131,7 +131,7 @@ impl<'a> Glsl<'a> {
         }
     }
 
-    /// A symbol's name with its number.
+    /// A symbol's name with its number appended.
     pub(super) fn name(&self, symbol: Ref) -> String {
         let number = symbol.as_symbol().map_or(0, |handle| handle.index());
         let letters = self.plain_name(symbol).chars();
@@ -158,7 +158,7 @@ impl<'a> Glsl<'a> {
         Ok(())
     }
 
-    /// Top-level elements, functions behind those they call: naga wants definitions before uses.
+    /// Top-level elements, with functions after those they call: naga requires definitions before uses.
     ///
     /// # Errors
     /// Unsupported for recursion, which neither language has.
@@ -178,11 +178,11 @@ impl<'a> Glsl<'a> {
             match tree.elements[inner] {
                 Element::Function { declaration, body } => drop(order.bodies.insert(declaration, (inner, body))),
                 Element::Global { .. } => first.push(inner),
-                // Definitions stand where their types are, and prototypes are not needed in order.
+                // Structs are defined at first use, and prototypes are unnecessary once functions are ordered.
                 _ => {}
             }
         }
-        // By symbol, so that the same file always gives the same text.
+        // Sorted by symbol, so that the output is deterministic.
         let mut all: Vec<Ref> = order.bodies.keys().copied().collect();
         all.sort_by_key(|function| function.as_symbol().map(|handle| handle.index()));
         for function in all {
@@ -233,7 +233,7 @@ impl<'a> Glsl<'a> {
             return Ok(());
         };
         let ty = self.typer.variable(variable);
-        // What is no part of the interface and has no type in GLSL is a child, which only calls would use.
+        // A variable without a GLSL type outside the interface is a child, which only calls would use.
         if self.places.contains_key(&variable) || matches!(ty, Ty::Opaque(_)) {
             return Ok(());
         }
@@ -273,7 +273,7 @@ impl<'a> Glsl<'a> {
         ))
     }
 
-    /// The body in braces; naga wants a value returned at the end even where that is never reached.
+    /// The body in braces; naga requires a return at the end even if it is unreachable.
     fn function_body(&mut self, function: Ref, body: Handle<Statement>) -> Result<()> {
         let returns = match self.tree.symbol(function) {
             Some(Symbol::Function { returns, .. }) => self.typer.resolve(*returns),
@@ -332,7 +332,7 @@ impl<'a> Glsl<'a> {
                 self.braced(body)?;
                 let body = self.out.split_off(start);
                 let test = self.expression(test)?;
-                // naga has a `continue` pass the test by.
+                // naga's `continue` skips the test.
                 let text = match body.contains("continue;") {
                     true => format!(
                         "{{\nbool sk_again = false;\nwhile (true) {{\n\
@@ -408,7 +408,7 @@ impl<'a> Glsl<'a> {
         matches!(self.tree.expressions[expression], Expression::Call { .. })
     }
 
-    /// An expression that stands as a statement. Sequences become statements, as naga has none with void parts.
+    /// An expression statement. Sequences become statements, because naga does not support void parts.
     fn effect(&mut self, expression: Handle<Expression>) -> Result<()> {
         match self.tree.expressions[expression] {
             Expression::Binary { left, op, right } if op == Operator::COMMA => {
@@ -439,7 +439,7 @@ impl<'a> Glsl<'a> {
         }
     }
 
-    /// The last part of a sequence, the others before it as statements.
+    /// The last part of a sequence; the others become statements before it.
     fn last_of(&mut self, mut expression: Handle<Expression>) -> Result<Handle<Expression>> {
         while let Expression::Binary { left, op, right } = self.tree.expressions[expression]
             && op == Operator::COMMA
@@ -450,7 +450,8 @@ impl<'a> Glsl<'a> {
         Ok(expression)
     }
 
-    /// What a statement evaluates first and always: a call that needs copies of its arguments stands before it.
+    /// The value that a statement evaluates first and unconditionally, so a call that needs copies of its arguments can
+    /// precede it.
     fn first_value(&mut self, expression: Handle<Expression>) -> Result<String> {
         match self.tree.expressions[expression] {
             Expression::Call { .. } => {
@@ -475,7 +476,7 @@ impl<'a> Glsl<'a> {
         }
     }
 
-    /// A call as a statement, with the copies its arguments need.
+    /// A call as a statement, with the copies of its arguments.
     fn surrounded(&mut self, call: Handle<Expression>, target: &str) -> Result<()> {
         self.around = Some(Around::default());
         let text = self.expression(call)?;
@@ -485,18 +486,18 @@ impl<'a> Glsl<'a> {
     }
 }
 
-/// Statements that go before and behind another.
+/// Statements before and after another.
 #[derive(Default)]
 pub(super) struct Around {
     pub(super) before: String,
     pub(super) behind: String,
 }
 
-/// Functions in the order of their calls.
+/// Functions in call order.
 struct Order {
     /// Definition and body of each function.
     bodies: HashMap<Ref, (Handle<Element>, Handle<Statement>)>,
-    /// Functions whose calls are being followed.
+    /// Functions on the current call path.
     open: Vec<Ref>,
     done: Vec<Handle<Element>>,
 }

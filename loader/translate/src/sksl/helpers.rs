@@ -1,6 +1,6 @@
-//! Builtin functions of SkSL in GLSL: those it has too, and those spelled out here.
+//! Built-in functions of SkSL in GLSL: shared ones, and helpers for the others.
 
-/// Functions that are called in GLSL as in SkSL.
+/// Functions with the same name and meaning in both languages.
 const SHARED: &str = " abs acos acosh all any asin asinh atan atanh bitCount ceil clamp cos cosh cross dFdx dFdy degrees \
     determinant distance dot equal exp exp2 faceforward findLSB findMSB floatBitsToInt floatBitsToUint floor fma fract \
     fwidth greaterThan greaterThanEqual intBitsToFloat inverse inversesqrt isinf isnan ldexp length lessThan lessThanEqual log \
@@ -13,7 +13,7 @@ pub(super) fn is_shared(name: &str) -> bool {
     SHARED.contains(&format!(" {name} "))
 }
 
-/// Fraction and exponent of a number, from its bits; what has none keeps its value and the exponent 0.
+/// Fraction and exponent of a number, from its bits; zero, infinities and NaN keep their value and get exponent 0.
 const FREXP: &str = "float NAME(float x, out int e) {\n\
     e = 0;\n\
     float m = abs(x);\n\
@@ -24,15 +24,15 @@ const FREXP: &str = "float NAME(float x, out int e) {\n\
     e = int(bits >> 23) - 126 + up;\n\
     return sign(x) * uintBitsToFloat((bits & 0x7fffffu) | 0x3f000000u);\n}";
 
-/// A function GLSL (or naga's GLSL) lacks for its first argument's type `t`: the name it is called by and its text.
+/// A function that GLSL (or naga's GLSL) lacks for its first argument's type `t`: its name and text.
 ///
-/// `scalar` says that `t` is a number.
+/// `scalar` means that `t` is a scalar.
 pub(super) fn spelled(name: &str, t: &str, scalar: bool) -> Option<(String, String)> {
     let body = match (name, scalar) {
         ("saturate", _) => format!("{t} NAME({t} x) {{ return clamp(x, {t}(0.0), {t}(1.0)); }}"),
         ("unpremul", false) => format!("{t} NAME({t} c) {{ return vec4(c.rgb / max(c.a, 0.0001), c.a); }}"),
         ("modf", _) => format!("{t} NAME({t} x, out {t} i) {{ i = trunc(x); return x - i; }}"),
-        // The sRGB curve and its inverse, which a runtime effect's colours are in unless the host has another space.
+        // The sRGB curve and its inverse; a runtime effect's colours are sRGB unless the host has another space.
         ("toLinearSrgb", false) => format!(
             "{t} NAME({t} c) {{\n\
              {t} a = abs(c);\n\
@@ -62,7 +62,7 @@ pub(super) fn spelled(name: &str, t: &str, scalar: bool) -> Option<(String, Stri
         }
         ("proj", false) => format!("vec2 NAME({t} p) {{ return p.xy / p.z; }}"),
         ("cross_length_2d", false) => format!("float NAME({t} a, {t} b) {{ return a.x * b.y - a.y * b.x; }}"),
-        // The geometric functions of one number, which naga has for vectors only.
+        // The geometric functions of scalars, which naga has for vectors only.
         ("dot", true) => "float NAME(float a, float b) { return a * b; }".into(),
         ("length", true) => "float NAME(float a) { return abs(a); }".into(),
         ("distance", true) => "float NAME(float a, float b) { return abs(a - b); }".into(),

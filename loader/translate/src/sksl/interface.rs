@@ -1,4 +1,4 @@
-//! What a program has to do with the outside: its stage, uniforms, inputs, outputs, and the entry point.
+//! A program's interface: its stage, uniforms, inputs, outputs, and the entry point.
 
 use super::glsl::{Glsl, Place, unsupported};
 use super::outside::{ATTACHMENTS, Way, globals, mesh_inputs, separate};
@@ -9,7 +9,7 @@ use loader::sksl::*;
 use naga::ShaderStage;
 use std::fmt::Write;
 
-/// The stage a program is for; generic programs have `main` run as a fragment program's.
+/// The stage of a program; a generic program's `main` runs as a fragment program.
 ///
 /// # Errors
 /// Unsupported for modules, which have no entry point.
@@ -36,20 +36,20 @@ pub(super) fn inputs(tree: &Tree) -> Vec<String> {
     own.chain(mesh).collect()
 }
 
-/// Spells a program as a GLSL 4.50 shader of its stage.
+/// Writes a program as a GLSL 4.50 shader of its stage.
 ///
-/// Locals and functions get their symbol's number behind their names, so nothing collides with GLSL's own words.
-/// `portable` asks for a uniform block that every language can lay out like std140.
+/// Locals and functions get their symbol's number appended, so that names never collide with GLSL's keywords.
+/// `portable` requests a uniform block that every language can lay out as std140.
 ///
 /// # Errors
-/// Unsupported for other program kinds and for what GLSL has no words for, by name.
+/// Unsupported for other program kinds and for constructs that GLSL lacks, by name.
 pub fn to_glsl(tree: &Tree, portable: bool) -> Result<String> {
     spell(tree, portable, false)
 }
 
-/// As [`to_glsl`]; `hidden_literals` keeps naga from evaluating what is constant.
+/// [`to_glsl`]; `hidden_literals` keeps naga from evaluating constants.
 pub(super) fn spell(tree: &Tree, portable: bool, hidden_literals: bool) -> Result<String> {
-    // The writer's limits bound how deep a tree is, whoever built it.
+    // The writer's limits bound the depth of a tree from any origin.
     write(tree)?;
     deep(|| {
         let stage = stage(tree)?;
@@ -74,7 +74,7 @@ impl Glsl<'_> {
             fixed.map(|(_, m, _)| m.layout.location).collect()
         };
         self.locations = [taken(modifier::IN), taken(modifier::OUT)];
-        // Elsewhere blocks and samplers are counted apart; here a sampler gives way.
+        // Other targets number blocks and samplers separately; here the sampler moves.
         for (variable, modifiers, _) in &all {
             if self.block(self.typer.variable(*variable)).is_some() && modifiers.flags & modifier::UNIFORM != 0 {
                 let layout = &modifiers.layout;
@@ -126,7 +126,7 @@ impl Glsl<'_> {
         is_block.then_some(handle)
     }
 
-    /// A texture, a sampler, both at once, or what a subpass reads.
+    /// A texture, a sampler, both combined, or a subpass input.
     fn opaque(&mut self, variable: Ref, modifiers: &Modifiers) -> Result<()> {
         let Ty::Opaque(ty) = self.typer.variable(variable) else {
             return Ok(());
@@ -139,7 +139,7 @@ impl Glsl<'_> {
         };
         let mut binding = i32::from(modifiers.layout.binding.max(0));
         if matches!(ty, "shader" | "colorFilter" | "blender") {
-            // A child that is never asked for a colour does no harm, and asking cannot be written in this format.
+            // A child whose colour is never requested is harmless, and requests cannot be expressed here.
             return Ok(());
         }
         while !self.bindings.insert((set, binding)) {
@@ -170,7 +170,7 @@ impl Glsl<'_> {
             (_, Some(texture)) => {
                 let (t, s) = (format!("{name}_t"), format!("{name}_s"));
                 declare(binding, texture, &t);
-                // Far from the textures, which are what programs number.
+                // Far from the textures, whose bindings the program chooses.
                 declare(binding + SAMPLER_BINDINGS, "sampler", &s);
                 Place::Sampler(format!("{texture} {t}"), s)
             }
@@ -181,5 +181,5 @@ impl Glsl<'_> {
     }
 }
 
-/// How far the binding of a sampler is from its texture's.
+/// Distance of a sampler's binding from its texture's.
 const SAMPLER_BINDINGS: i32 = 1000;

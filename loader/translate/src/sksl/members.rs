@@ -1,15 +1,15 @@
-//! Members of structs that naga lays out with wider gaps than their values have (arrays of numbers and pairs), or not at
-//! all (matrices of two rows): they are arrays of vectors of four, and are put together where they are read.
+//! Struct members that naga lays out with wider gaps than their values have (arrays of scalars and pairs) or not at all
+//! (two-row matrices). They are stored as arrays of vec4s and rebuilt when read.
 
 use super::glsl::{Glsl, unsupported};
 use crate::Result;
 use loader::sksl::*;
 
-/// How such a member is spelled.
+/// The stored form of such a member.
 struct Wide {
     /// The type of the member.
     held: String,
-    /// What of each element counts.
+    /// The used part of each element.
     part: &'static str,
     count: u32,
 }
@@ -29,7 +29,7 @@ impl<'a> Glsl<'a> {
             _ => return Ok(None),
         };
         match element {
-            // Truth values have no place in a block anyhow, and none are this wide.
+            // Bools are not stored in blocks, and none are this wide.
             (Ty::Scalar(Scalar::Bool) | Ty::Vector(Scalar::Bool, _), _) => Ok(None),
             (Ty::Scalar(s), count) => wide(Ty::Vector(s, 4), ".x", count),
             (Ty::Vector(s, 2), count) => wide(Ty::Vector(s, 4), ".xy", count),
@@ -46,12 +46,12 @@ impl<'a> Glsl<'a> {
         }
     }
 
-    /// What of an element of a member counts: nothing to add where it is as it should be.
+    /// The used part of a member's elements: an empty suffix if it is unchanged.
     pub(super) fn member_part(&self, ty: Ty) -> Result<&'static str> {
         Ok(self.wide(ty)?.map_or("", |wide| wide.part))
     }
 
-    /// A struct's member as a value.
+    /// Reads a struct's member.
     pub(super) fn member_value(&mut self, ty: Ty, member: String) -> Result<String> {
         let Some(wide) = self.wide(ty)? else {
             return Ok(member);
@@ -67,7 +67,7 @@ impl<'a> Glsl<'a> {
         Ok(format!("{name}({member})"))
     }
 
-    /// A value as a struct's member has it.
+    /// Converts a value to the stored form of a member.
     pub(super) fn member_of(&mut self, ty: Ty, value: String) -> Result<String> {
         let Some(wide) = self.wide(ty)? else {
             return Ok(value);
@@ -88,7 +88,7 @@ impl<'a> Glsl<'a> {
         Ok(format!("{name}({value})"))
     }
 
-    /// The type of a struct's member that is held in another shape, where the expression is one.
+    /// The type of a struct member stored in another shape, if the expression is one.
     pub(super) fn held_member(&mut self, expression: Handle<Expression>) -> Result<Option<Ty>> {
         let Expression::FieldAccess { base, .. } = self.tree.expressions[expression] else {
             return Ok(None);
@@ -99,7 +99,7 @@ impl<'a> Glsl<'a> {
         Ok(if is_struct { self.wide(ty)?.map(|_| ty) } else { None })
     }
 
-    /// A type's name as a part of names.
+    /// A type's name as a part of identifiers.
     pub(super) fn letters(&self, ty: Ty) -> Result<String> {
         let spelled = self.ty(ty)?;
         let letters = spelled.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' });

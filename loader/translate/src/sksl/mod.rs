@@ -1,17 +1,17 @@
-//! SkSL programs to naga IR, and on to SPIR-V and VBC.
+//! Translates SkSL programs to naga IR, and further to SPIR-V and VBC.
 //!
-//! A program's tree is spelled in GLSL and naga's GLSL front end makes the IR: the two languages share statements and
-//! operators, so what differs is names, types, the interface and a handful of functions. Precision is lost on the way:
-//! `half` is `float`. What has no GLSL (asking a child for its colour) is Unsupported by name.
+//! A program's tree is written as GLSL, and naga's GLSL front end makes the IR: the two languages share statements and
+//! operators, and differ in names, types, the interface and a few functions. Precision is lost: `half` becomes `float`.
+//! Constructs without a GLSL equivalent (sampling a child) are Unsupported by name.
 //!
-//! Uniforms stand in one block at set 1, binding 0, where VBC has it; samplers stand in set 0, what a subpass reads
-//! (`sk_LastFragColor` too) in set 2. A colour filter's input and a blender's two colours are members of the block
-//! (`sk_Color`, `sk_Dest`), as nothing else feeds them here, and so are parameters of `main` that the host fills in;
-//! what `main` hands back are outputs, the result first.
+//! Uniforms are in one block at set 1, binding 0, as in VBC; samplers are in set 0, subpass inputs (including
+//! `sk_LastFragColor`) in set 2. A colour filter's input and a blender's two colours are members of the block
+//! (`sk_Color`, `sk_Dest`), since there is no other source for them, and so are parameters of `main` that the host
+//! fills in. Values that `main` returns are outputs, the result first.
 //!
-//! A mesh program's attributes and varyings are inputs and outputs, a location for each field. The position that the
-//! vertex program gives is clip space's, the host's matrix being its own business; local coordinates that the fragment
-//! program gives are an output behind its colour.
+//! A mesh program's attributes and varyings are inputs and outputs, with a location for each field. The position that
+//! the vertex program returns is in clip space, since the host's matrix is not part of the program; local coordinates
+//! that the fragment program returns are an output after its colour.
 
 mod entry;
 mod expression;
@@ -35,26 +35,26 @@ use loader::sksl::Tree;
 use loader::vbc::{self, Stage, pack};
 use naga::{ShaderStage, TypeInner};
 
-/// Translates a program to naga IR: one entry point `main`, of the stage [`stage`] says. Its uniform block is laid out by
-/// std140.
+/// Translates a program to naga IR: one entry point `main` of the stage that [`stage`] returns. Its uniform block has
+/// layout std140.
 ///
 /// # Errors
-/// Unsupported, naming the construct, or what naga says of it.
+/// Unsupported, naming the construct, or naga's error.
 pub fn to_naga(tree: &Tree) -> Result<naga::Module> {
     translate(tree, true)
 }
 
-/// The words of a program for a VBC, whose uniforms lie packed: arrays keep their elements' types.
+/// The words of a program for a VBC, with packed uniforms: arrays keep their elements' types.
 ///
 /// # Errors
-/// As [`to_naga`] and [`to_spirv`].
+/// See [`to_naga`] and [`to_spirv`].
 pub fn to_stage(tree: &Tree) -> Result<Vec<u32>> {
     to_spirv(&translate(tree, false)?, stage(tree)?)
 }
 
 fn translate(tree: &Tree, portable: bool) -> Result<naga::Module> {
     let stage = stage(tree)?;
-    // The front end is not written for text it has not seen; a panic in it is its answer.
+    // The front end may panic on unexpected text; the panic becomes an error.
     let parse = |text: String| deep(|| parse_glsl(&text, stage));
     let first = parse(to_glsl(tree, portable)?);
     let parsed = match first {
@@ -69,7 +69,7 @@ fn translate(tree: &Tree, portable: bool) -> Result<naga::Module> {
     Ok(module)
 }
 
-/// Gives the uniform block's members their names back, which had a prefix lest they be words of GLSL.
+/// Restores the names of the uniform block's members, which were prefixed to avoid GLSL keywords.
 fn rename_uniforms(module: &mut naga::Module) {
     let blocks = module.global_variables.iter();
     let blocks: Vec<_> = blocks
@@ -90,7 +90,7 @@ fn rename_uniforms(module: &mut naga::Module) {
 /// Words of SPIR-V 1.5 of a module with one entry point `main`.
 ///
 /// # Errors
-/// Unsupported where naga finds the module invalid or cannot write it.
+/// Unsupported if naga finds the module invalid or cannot write it.
 pub fn to_spirv(module: &naga::Module, stage: ShaderStage) -> Result<Vec<u32>> {
     crate::to_spirv(module.clone(), stage)
 }
@@ -98,7 +98,8 @@ pub fn to_spirv(module: &naga::Module, stage: ShaderStage) -> Result<Vec<u32>> {
 /// A VBC that draws a fragment program over the whole picture: three vertices, no inputs.
 ///
 /// # Errors
-/// As [`to_naga`] and [`to_spirv`]; Unsupported for a vertex program, for inputs, and for what VBC cannot describe.
+/// Those of [`to_naga`] and [`to_spirv`]; Unsupported for a vertex program, for inputs, and for anything that VBC
+/// cannot describe.
 pub fn to_vbc(tree: &Tree) -> Result<Vec<u8>> {
     if stage(tree)? != ShaderStage::Fragment {
         return Err(unsupported(
@@ -107,7 +108,7 @@ pub fn to_vbc(tree: &Tree) -> Result<Vec<u8>> {
     }
     if let Some(input) = interface::inputs(tree).first() {
         return Err(unsupported(format!(
-            "drawing a program whose input {input} nothing feeds: it needs a vertex stage beside it"
+            "the program has an input {input}: it needs a vertex stage"
         )));
     }
     let fragment = to_stage(tree)?;

@@ -1,11 +1,11 @@
-//! What a program's tree says of the outside: its globals, its `main`, its textures.
+//! The external interface in a program's tree: its globals, its `main`, its textures.
 
 use loader::sksl::*;
 
-/// The set of what a subpass reads, as VBC has it.
+/// The set of subpass inputs, as in VBC.
 pub(super) const ATTACHMENTS: i8 = 2;
 
-/// The way of a variable between two stages.
+/// Direction of a stage interface variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     In,
@@ -13,7 +13,7 @@ pub(super) enum Way {
 }
 
 impl Way {
-    /// The word of GLSL.
+    /// The GLSL keyword.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::In => "in",
@@ -22,7 +22,7 @@ impl Way {
     }
 }
 
-/// Global variables and interface blocks of the program's own, in order.
+/// Global variables and interface blocks of the program, in order.
 pub(super) fn globals(tree: &Tree) -> impl Iterator<Item = (Ref, &Modifiers, Str)> {
     tree.list(tree.top).filter_map(|element| {
         let variable = match tree.elements[element] {
@@ -40,7 +40,7 @@ pub(super) fn globals(tree: &Tree) -> impl Iterator<Item = (Ref, &Modifiers, Str
     })
 }
 
-/// Inputs of a mesh program's `main`, whatever the host calls them: parameters that are structs and only read.
+/// Inputs of a mesh program's `main` under any name: parameters that are structs and only read.
 pub(super) fn mesh_inputs(tree: &Tree) -> Vec<Ref> {
     if !is_mesh(tree) {
         return Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn mesh_inputs(tree: &Tree) -> Vec<Ref> {
     tree.list(*parameters).filter(read).collect()
 }
 
-/// Whether the program is one of a mesh.
+/// Whether the program is a mesh program.
 pub(super) fn is_mesh(tree: &Tree) -> bool {
     matches!(tree.header, Header::Program { kind, .. }
         if matches!(kind, ProgramKind::MESH_VERTEX | ProgramKind::MESH_FRAGMENT))
@@ -72,7 +72,7 @@ pub(super) fn main(tree: &Tree) -> Option<Ref> {
     })
 }
 
-/// GLSL's texture in a type of SkSL; GLSL for Vulkan, as naga reads it, has it and the sampler apart.
+/// The GLSL texture type of an SkSL type; naga's GLSL for Vulkan has separate textures and samplers.
 pub(super) fn separate(ty: &str) -> Option<&'static str> {
     Some(match ty {
         "sampler1D" | "texture1D" => "texture1D",

@@ -1,4 +1,4 @@
-//! What comes from the stage before and goes to the one behind.
+//! Inputs from the previous stage and outputs to the next.
 
 use super::glsl::{Glsl, Place, unsupported};
 use super::outside::{Way, globals};
@@ -7,12 +7,12 @@ use loader::sksl::*;
 use naga::ShaderStage;
 use std::fmt::Write;
 
-/// Locations of one variable at most; devices have 16 to 32 for all.
+/// Limit on the locations of one variable; devices have 16 to 32 in all.
 const MAX_LOCATIONS: usize = 64;
 
 impl<'a> Glsl<'a> {
-    /// An input or output. A block becomes one variable for each field; what is no number or vector otherwise becomes
-    /// one for each location, and a global of the program's own type beside them.
+    /// An input or output. A block becomes one variable for each field; other types that are neither numbers nor
+    /// vectors become one per location, and a global of the original type.
     pub(super) fn stage_variable(&mut self, variable: Ref, modifiers: &Modifiers, way: Way) -> Result<()> {
         let (name, ty) = (self.name(variable), self.typer.variable(variable));
         if let Ty::Struct(handle) = ty
@@ -43,7 +43,7 @@ impl<'a> Glsl<'a> {
         self.spread(name, name, ty, modifiers, way)
     }
 
-    /// The variables `begin_N`, one for each location of a type, from or to the parts of `value`.
+    /// The variables `begin_N`, one for each location of a type, copied from or to the parts of `value`.
     pub(super) fn spread(&mut self, begin: &str, value: &str, ty: Ty, modifiers: &Modifiers, way: Way) -> Result<()> {
         self.bounded(ty)?;
         let mut leaves = Vec::new();
@@ -62,7 +62,7 @@ impl<'a> Glsl<'a> {
         Ok(())
     }
 
-    /// The numbers and vectors a type is made of, each with its way in it.
+    /// The scalars and vectors that a type consists of, each with its access path.
     fn leaves(&self, path: String, ty: Ty, found: &mut Vec<(String, Ty)>) -> Result<()> {
         if found.len() >= MAX_LOCATIONS {
             return Err(unsupported("a variable with more locations than a device has"));
@@ -95,7 +95,7 @@ impl<'a> Glsl<'a> {
         Ok(())
     }
 
-    /// Whether an output is the second source of blending: then the first says that it is.
+    /// Whether dual-source blending is used: then the first output needs an index too.
     fn has_second_source(&self) -> bool {
         globals(self.tree).any(|(_, modifiers, _)| modifiers.flags & modifier::OUT != 0 && modifiers.layout.index > 0)
     }
@@ -105,7 +105,7 @@ impl<'a> Glsl<'a> {
         let word = way.word();
         if !fits {
             return Err(unsupported(format!(
-                "an {word} variable that is no number or vector of numbers"
+                "an {word} variable that is not a number or vector of numbers"
             )));
         }
         let used = &self.locations[way as usize];
@@ -116,7 +116,7 @@ impl<'a> Glsl<'a> {
         self.locations[way as usize].push(location);
         let interpolation = match modifiers.flags {
             f if f & modifier::FLAT != 0 => "flat ",
-            // Between the stages whole numbers are never interpolated.
+            // Integers are never interpolated between stages.
             _ if ty.scalar().is_some_and(|s| s.class() != 0)
                 && (way == Way::In) == (self.stage == ShaderStage::Fragment) =>
             {

@@ -1,4 +1,4 @@
-//! Textures, samplers and what a subpass reads.
+//! Textures, samplers and subpass inputs.
 
 use super::glsl::{Glsl, Place, unsupported};
 use super::outside::{ATTACHMENTS, separate};
@@ -7,12 +7,12 @@ use crate::marks::ATTACHMENT;
 use loader::sksl::*;
 use std::fmt::Write;
 
-/// A sampler as SkSL has it: GLSL's kind of texture, and the text of texture and sampler.
+/// An SkSL sampler: its GLSL texture kind, and the expressions of texture and sampler.
 struct Sampled {
     kind: &'static str,
     texture: String,
     sampler: String,
-    /// Whether coordinates count in texels.
+    /// Whether coordinates are in texels.
     in_texels: bool,
 }
 
@@ -24,7 +24,7 @@ impl Sampled {
 }
 
 impl<'a> Glsl<'a> {
-    /// The parameter or parameters of a function for one of SkSL, without direction.
+    /// The GLSL parameter or parameters for one of SkSL, without direction.
     pub(super) fn parameter(&mut self, parameter: Ref) -> Result<String> {
         let (ty, name) = (self.typer.variable(parameter), self.name(parameter));
         let Ty::Opaque(opaque) = ty else {
@@ -45,7 +45,7 @@ impl<'a> Glsl<'a> {
         })
     }
 
-    /// The two arguments that a sampler handed to a function is.
+    /// The two arguments for a sampler passed to a function.
     pub(super) fn texture_and_sampler(&mut self, argument: Handle<Expression>) -> Result<Option<String>> {
         let Ty::Opaque(opaque) = self.typer.of(argument) else {
             return Ok(None);
@@ -63,7 +63,7 @@ impl<'a> Glsl<'a> {
         match tree.expressions[sampler] {
             Expression::Variable { variable, .. } => {
                 let Some(Place::Sampler(texture, sampler)) = self.places.get(&variable) else {
-                    return Err(unsupported("a sampler that is no uniform"));
+                    return Err(unsupported("a sampler that is not a uniform"));
                 };
                 let ty = match self.typer.variable(variable) {
                     Ty::Opaque(ty) => &tree.strings[ty],
@@ -95,7 +95,7 @@ impl<'a> Glsl<'a> {
                     in_texels: false,
                 })
             }
-            _ => Err(unsupported("a sampler that is no uniform")),
+            _ => Err(unsupported("a sampler that is not a uniform")),
         }
     }
 
@@ -103,7 +103,7 @@ impl<'a> Glsl<'a> {
         matches!(function.target(), Target::Builtin(called) if &self.tree.strings[called] == name)
     }
 
-    /// `sample(sampler, coordinates, bias)`; one coordinate more than the texture has is a divisor.
+    /// `sample(sampler, coordinates, bias)`; one coordinate more than the texture's dimensions is a divisor.
     pub(super) fn sample(&mut self, arguments: List<Handle<Expression>>) -> Result<String> {
         let all: Vec<_> = self.tree.list(arguments).collect();
         let [sampler, place, bias @ ..] = &all[..] else {
@@ -119,7 +119,7 @@ impl<'a> Glsl<'a> {
         let projected = self.typer.of(*place).slots() > dimensions;
         let mut at = self.expression(*place)?;
         if sampled.in_texels {
-            // The divisor, where there is one, is the third.
+            // The divisor, if present, is the third.
             let size = format!("vec2(textureSize({combined}, 0))");
             at = match projected {
                 true => format!("({at} / vec3({size}, 1.0))"),
@@ -146,13 +146,13 @@ impl<'a> Glsl<'a> {
     pub(super) fn subpass_load(&mut self, arguments: List<Handle<Expression>>) -> Result<String> {
         let all: Vec<_> = self.tree.list(arguments).collect();
         let [input] = all[..] else {
-            return Err(unsupported("what a subpass reads with several samples"));
+            return Err(unsupported("a multisampled subpass input"));
         };
         let input = self.expression(input)?;
         Ok(texel(&input))
     }
 
-    /// The colour that is in the target before the fragment: an input attachment behind all other bindings of its set.
+    /// The destination colour before the fragment: an input attachment after all other bindings of its set.
     pub(super) fn last_color(&mut self) -> String {
         let name = format!("{}0_sk_LastFragColor", ATTACHMENT);
         if !self.top.contains(&name) {

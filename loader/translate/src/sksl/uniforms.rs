@@ -1,5 +1,4 @@
-//! Uniforms and blocks of them: what stands in the block, and what a program reads instead where naga, or WGSL, has no
-//! such member.
+//! Uniforms and uniform blocks: the block's members, and replacements for members that naga or WGSL lacks.
 
 use super::glsl::{Glsl, Place, unsupported};
 use crate::Result;
@@ -8,13 +7,13 @@ use loader::sksl::*;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Most bytes between two fields of a block: what a uniform block can have on every device.
+/// Limit on bytes between two fields of a block: the minimum guaranteed size of a uniform block.
 const MOST_PADDING: u32 = 16384;
 
-/// Most numbers, vectors, matrices, arrays and structs in a type of the interface.
+/// Limit on scalars, vectors, matrices, arrays and structs in an interface type.
 const MOST_PARTS: u64 = 4096;
 
-/// The rules a block is laid out by.
+/// Layout rules of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rules {
     Std140,
@@ -22,23 +21,23 @@ enum Rules {
     Std430,
 }
 
-/// A member of a block: how it is declared, and the value in it where that is not the member itself.
+/// A member of a block: its declaration, and the expression of its value if that is not the member itself.
 struct Member {
     declared: String,
     value: Option<String>,
-    /// Whether the value differs from the member in nothing but the distance of its elements.
+    /// Whether the value differs from the member only in its stride.
     strided: bool,
 }
 
 impl<'a> Glsl<'a> {
-    /// A uniform of its own, in the block that holds all of them.
+    /// A uniform outside a block; it becomes a member of the shared block.
     pub(super) fn uniform(&mut self, variable: Ref) -> Result<()> {
         let ty = self.typer.variable(variable);
         self.bounded(ty)?;
         let name = format!("u_{}", self.plain_name(variable));
         let taken = |text: &str| text.contains(&format!(" {name};")) || text.contains(&format!(" {name}["));
         let name = match taken(&self.uniforms) {
-            // A parameter of `main` may be called as a uniform is.
+            // A parameter of `main` may have the name of a uniform.
             true => format!("u_{}", self.name(variable)),
             false => name,
         };
@@ -47,14 +46,14 @@ impl<'a> Glsl<'a> {
             return self.scattered(variable, ty, &name);
         }
         let member = self.declare(ty, &name, &place)?;
-        // What is the same but for its stride needs no copy where only elements are read.
+        // If only the stride differs, no copy is needed for element accesses.
         let value = member.value.filter(|_| !member.strided || self.is_used_whole(variable));
         let place = self.held(variable, "", ty, place, value)?;
         self.places.insert(variable, Place::Plain(place));
         Ok(())
     }
 
-    /// Declares a member of the block of all uniforms.
+    /// Declares a member of the shared uniform block.
     fn declare(&mut self, ty: Ty, name: &str, place: &str) -> Result<Member> {
         let member = match ty {
             Ty::Matrix(_, columns, 2) => self.narrow_matrix(ty, columns, name, place)?,
@@ -64,7 +63,7 @@ impl<'a> Glsl<'a> {
         Ok(member)
     }
 
-    /// Where a value is read: in the member, or in a global that the entry point sets.
+    /// The expression that reads a value: the member, or a global set by the entry point.
     fn held(&mut self, variable: Ref, part: &str, ty: Ty, place: String, value: Option<String>) -> Result<String> {
         let Some(value) = value else { return Ok(place) };
         let (own, made) = (format!("{}{part}", self.name(variable)), self.ty(ty)?);
@@ -73,7 +72,7 @@ impl<'a> Glsl<'a> {
         Ok(own)
     }
 
-    /// Whether an array is read other than by its elements; a parameter of `main` is, being handed over.
+    /// Whether an array is used other than by element; a parameter of `main` is, because it is passed on.
     fn is_used_whole(&self, variable: Ref) -> bool {
         let tree = self.tree;
         let is = |expression: Handle<Expression>| matches!(tree.expressions[expression], Expression::Variable { variable: v, .. } if v == variable);
@@ -87,7 +86,7 @@ impl<'a> Glsl<'a> {
         parameter || uses > elements
     }
 
-    /// Refuses types of very many parts: structs of structs double with each step, and every part is looked at.
+    /// Rejects types with very many parts: nested structs can double at each level, and every part is visited.
     pub(super) fn bounded(&self, ty: Ty) -> Result<()> {
         match self.part_count(ty, &mut HashMap::new()) {
             0..=MOST_PARTS => Ok(()),
@@ -102,7 +101,7 @@ impl<'a> Glsl<'a> {
         if let Some(count) = known.get(&handle) {
             return *count;
         }
-        // A type that holds itself has no end.
+        // A recursive type is unbounded.
         known.insert(handle, u64::MAX);
         let count = match &self.tree.symbols[handle] {
             Symbol::Array { count, .. } => {
@@ -120,7 +119,7 @@ impl<'a> Glsl<'a> {
         count
     }
 
-    /// Whether a struct can stand in a block as it is.
+    /// Whether a struct can be a block member unchanged.
     fn is_plain(&self, ty: Ty) -> bool {
         match ty {
             Ty::Scalar(s) | Ty::Vector(s, _) => s != Scalar::Bool,
@@ -134,7 +133,7 @@ impl<'a> Glsl<'a> {
         }
     }
 
-    /// A struct with a member that no block can have: each of its fields is a member of the block.
+    /// A struct with a member that no block can have: each of its fields becomes a member of the block.
     fn scattered(&mut self, variable: Ref, ty: Ty, name: &str) -> Result<()> {
         let own = self.name(variable);
         let _ = writeln!(self.out, "{} {own};", self.ty(ty)?);
@@ -161,7 +160,7 @@ impl<'a> Glsl<'a> {
         Ok(())
     }
 
-    /// A member of a block called `name` and read at `place`.
+    /// A block member named `name` and read at `place`.
     fn member(&mut self, ty: Ty, name: &str, place: &str, rules: Rules) -> Result<Member> {
         let made = self.ty(ty)?;
         let with = |declared: String, value: String| Member {
@@ -170,7 +169,7 @@ impl<'a> Glsl<'a> {
             strided: false,
         };
         Ok(match ty {
-            // Truth values are whole numbers in a block.
+            // Bools are integers in a block.
             Ty::Scalar(Scalar::Bool) => with(format!("uint {name}"), format!("{place} != 0u")),
             Ty::Vector(Scalar::Bool, n) => with(format!("uvec{n} {name}"), format!("notEqual({place}, uvec{n}(0u))")),
             Ty::Array(array) => {
@@ -191,7 +190,7 @@ impl<'a> Glsl<'a> {
                         format!("uvec4 {name}[{count}]"),
                         all(&|at| format!("notEqual({}, uvec{n}(0u))", first(&at, n))),
                     ),
-                    // Elements that std140 spreads over 16 bytes each, which WGSL wants spelled out.
+                    // Elements that std140 pads to 16 bytes each, which WGSL requires explicitly.
                     Ty::Scalar(s) if wide => {
                         let of = self.ty(Ty::Vector(s, 4))?;
                         with(format!("{of} {name}[{count}]"), all(&|at| format!("{at}.x")))
@@ -225,7 +224,7 @@ impl<'a> Glsl<'a> {
                     },
                 }
             }
-            // Columns of 16 bytes, as std140 has them.
+            // Columns of 16 bytes, as in std140.
             Ty::Matrix(_, columns, 2) if rules == Rules::Std140 => {
                 let parts: Vec<String> = (0..columns).map(|c| format!("{place}[{c}].xy")).collect();
                 with(
@@ -241,7 +240,7 @@ impl<'a> Glsl<'a> {
         })
     }
 
-    /// A matrix of two rows, which naga has in no block: its numbers stand close together in another shape.
+    /// A two-row matrix, which naga lacks in blocks: its numbers are stored tightly in another shape.
     fn narrow_matrix(&mut self, ty: Ty, columns: u8, name: &str, place: &str) -> Result<Member> {
         let (shape, rows) = match columns {
             2 => ("vec4", 4),
@@ -260,8 +259,8 @@ impl<'a> Glsl<'a> {
         })
     }
 
-    /// A block of uniforms, or an array of them: then the block's only member is an array of structs, which is what naga
-    /// has; [`crate::marks`] makes an array of blocks of it.
+    /// A uniform block, or an array of them: then the block's only member is an array of structs, which naga supports;
+    /// [`crate::marks`] turns it into an array of blocks.
     pub(super) fn uniform_block(&mut self, variable: Ref, handle: Handle<Symbol>, modifiers: &Modifiers) -> Result<()> {
         let Symbol::Struct { fields, .. } = &self.tree.symbols[handle] else {
             return Ok(());
@@ -282,7 +281,7 @@ impl<'a> Glsl<'a> {
         let mut members = String::new();
         for (i, at) in self.placed(fields, rules)? {
             let Some(i) = i else {
-                // What nothing reads fills the room before a field.
+                // Unused floats fill the space before a field.
                 let _ = writeln!(members, "    float pad{at};");
                 continue;
             };
@@ -317,15 +316,15 @@ impl<'a> Glsl<'a> {
         Ok(())
     }
 
-    /// The fields of a block in the order of their offsets, with the floats that fill the room between them (and have
-    /// no field): the rules then put every field where the program wants it.
+    /// The fields of a block in offset order, with floats (which have no field) filling the gaps, so that the layout
+    /// rules put every field at the program's offset.
     fn placed(&self, fields: &[StructField], rules: Rules) -> Result<Vec<(Option<usize>, u32)>> {
         let mut places = Vec::new();
         let mut end = 0u32;
         for (i, field) in fields.iter().enumerate() {
             let wanted = u32::try_from(field.modifiers.layout.offset).ok();
             let Some((size, align)) = self.extent(self.typer.resolve(field.ty), rules) else {
-                // A struct or a block of them: only its own place by the order of the fields is known to be right.
+                // A struct or a block of structs: only the default layout is known to be right.
                 if fields.iter().all(|field| field.modifiers.layout.offset == -1) {
                     return Ok((0..fields.len()).map(|i| (Some(i), 0)).collect());
                 }
@@ -386,7 +385,7 @@ impl<'a> Glsl<'a> {
     }
 }
 
-/// The first components of a vector of four.
+/// The first components of a vec4.
 fn first(vector: &str, count: u8) -> String {
     format!("{vector}.{}", &"xyzw"[..usize::from(count.min(4))])
 }

@@ -1,4 +1,4 @@
-//! What expressions and statements contain: calls, and effects.
+//! Calls and side effects in expressions and statements.
 
 use super::glsl::Glsl;
 use loader::sksl::*;
@@ -67,7 +67,7 @@ fn expressions(tree: &Tree, statement: Handle<Statement>, visit: &mut impl FnMut
         .for_each(|statement| expressions(tree, statement, visit));
 }
 
-/// The variable an l-value is a part of.
+/// The variable that an l-value is part of.
 pub(super) fn root(tree: &Tree, mut expression: Handle<Expression>) -> Option<Ref> {
     loop {
         match tree.expressions[expression] {
@@ -81,7 +81,7 @@ pub(super) fn root(tree: &Tree, mut expression: Handle<Expression>) -> Option<Re
 }
 
 impl Glsl<'_> {
-    /// Every function of the file's own that a statement calls, in order.
+    /// Every function in the file that a statement calls, in order.
     pub(super) fn calls_of_statement(&mut self, statement: Handle<Statement>, found: &mut Vec<Ref>) {
         let tree = self.tree;
         let mut calls = Vec::new();
@@ -101,7 +101,7 @@ impl Glsl<'_> {
         }
     }
 
-    /// Whether evaluating an expression can be noticed but by its value.
+    /// Whether evaluating an expression has side effects.
     pub(super) fn has_effects(&mut self, expression: Handle<Expression>) -> bool {
         let tree = self.tree;
         let (mut writes, mut called) = (false, Vec::new());
@@ -115,13 +115,13 @@ impl Glsl<'_> {
         writes || called.into_iter().any(|function| self.function_has_effects(function))
     }
 
-    /// Whether a call of a function writes an argument or a global, itself or by those it calls.
+    /// Whether a call of a function writes an argument or a global, directly or through its callees.
     fn function_has_effects(&mut self, function: Ref) -> bool {
         if let Some(known) = self.effects.get(&function) {
             return *known;
         }
         let tree = self.tree;
-        // While a function is being looked at it is taken to have some, so that recursion ends.
+        // A function under examination is assumed to have side effects, so that recursion ends.
         self.effects.insert(function, true);
         let out = match tree.symbol(function) {
             Some(Symbol::Function { parameters, .. }) => tree.list(*parameters).any(|parameter| {
@@ -143,7 +143,7 @@ impl Glsl<'_> {
             Expression::Prefix { op, operand } | Expression::Postfix { op, operand } if op.is_assignment() => {
                 written.push(operand);
             }
-            // Whatever is handed to a call may be written by it.
+            // A call may write any of its arguments.
             Expression::Variable { kind, .. } if kind != RefKind::READ => written.push(part),
             _ => {}
         });

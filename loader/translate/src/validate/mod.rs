@@ -1,7 +1,7 @@
-//! What other readers think of a SPIR-V module: naga, rspirv and spirv-val, beside our own rules.
+//! Third-party validators of SPIR-V modules: naga, rspirv and spirv-val, beside our own rules.
 //!
-//! What our rules or spirv-val call invalid is invalid ([`Table::refusal`]); naga and rspirv inform and decide nothing, and a
-//! panic inside one is caught and means that it cannot say.
+//! A module is invalid if our rules or spirv-val say so ([`Table::refusal`]); naga and rspirv are only informative, and
+//! a panic in either counts as no verdict.
 
 use crate::guard::caught;
 use crate::read::parse_spirv;
@@ -11,19 +11,19 @@ use loader::spirv::{self, Grammar};
 use serde::Serialize;
 use std::fmt;
 
-/// What a validator says of a module.
+/// A validator's verdict on a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing to object to.
+    /// No violation found.
     Valid,
     /// A rule is broken.
     Invalid {
-        /// Which, in the validator's words.
+        /// The validator's message.
         reason: String,
-        /// Byte offset in the module, where the validator gives one.
+        /// Byte offset in the module, if the validator reports one.
         offset: Option<u64>,
     },
-    /// The validator cannot say: it lacks something the module uses, or it panicked.
+    /// No verdict: the validator lacks a feature that the module uses, or it panicked.
     Unsupported(String),
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for Verdict {
 }
 
 impl Verdict {
-    /// Lower-case word for JSON, the reason and the byte offset.
+    /// Lower-case name for JSON, the reason and the byte offset.
     fn parts(&self) -> (&'static str, Option<&str>, Option<u64>) {
         match self {
             Self::Valid => ("valid", None, None),
@@ -67,11 +67,11 @@ impl From<&Error> for Verdict {
     }
 }
 
-/// A validator: who is asked. [`VALIDATORS`] has all of them, ours first.
+/// A validator. [`VALIDATORS`] lists all of them, ours first.
 pub struct Validator {
     /// Its name.
     pub name: &'static str,
-    /// Whether what it finds invalid is.
+    /// Whether its verdict of invalid is decisive.
     pub decides: bool,
     ask: fn(&Grammar, &[u32]) -> Option<Verdict>,
 }
@@ -113,25 +113,25 @@ pub const VALIDATORS: &[Validator] = &[
     },
 ];
 
-/// One validator's answer.
+/// One validator's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Who says it.
+    /// The validator.
     pub validator: &'static str,
-    /// What.
+    /// Its verdict.
     pub verdict: Verdict,
 }
 
-/// What every validator thinks of one module.
+/// All validators' results for one module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// The stage, in files that have several modules; empty in others.
+    /// The stage, in files with several modules; otherwise empty.
     pub stage: String,
-    /// The answers of those that apply and are installed.
+    /// The results of the applicable, installed validators.
     pub rows: Vec<Row>,
 }
 
-/// Asks every validator about a module; spirv-val only where it is installed.
+/// Runs every validator on a module; spirv-val only if it is installed.
 pub fn all(grammar: &Grammar, stage: &str, words: &[u32]) -> Table {
     let answer = |validator: &Validator| {
         let verdict = (validator.ask)(grammar, words)?;
@@ -147,7 +147,7 @@ pub fn all(grammar: &Grammar, stage: &str, words: &[u32]) -> Table {
 }
 
 impl Table {
-    /// Why the module is invalid: the answer of a validator that decides.
+    /// Why the module is invalid: the result of a decisive validator.
     pub fn refusal(&self) -> Option<&Row> {
         let decides = |row: &&Row| {
             VALIDATORS
@@ -158,7 +158,7 @@ impl Table {
         rows.find(|row| matches!(row.verdict, Verdict::Invalid { .. }))
     }
 
-    /// Whether one validator finds the module valid and another finds a rule broken.
+    /// Whether one validator accepts the module and another finds a broken rule.
     pub fn disagrees(&self) -> bool {
         let any = |test: fn(&Verdict) -> bool| self.rows.iter().any(|row| test(&row.verdict));
         any(|verdict| *verdict == Verdict::Valid) && any(|verdict| matches!(verdict, Verdict::Invalid { .. }))
@@ -166,7 +166,7 @@ impl Table {
 }
 
 impl Serialize for Row {
-    /// `{validator, verdict, reason, offset}`; what there is none of is null.
+    /// `{validator, verdict, reason, offset}`; absent values are null.
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeStruct;
         let (verdict, reason, offset) = self.verdict.parts();
@@ -224,7 +224,7 @@ fn ours(grammar: &Grammar, words: &[u32]) -> Verdict {
     }
 }
 
-/// Asks a foreign validator; a panic is its verdict, and nothing of it is printed.
+/// Runs a third-party validator; a panic becomes its verdict and prints nothing.
 pub fn guarded(ask: impl FnOnce() -> Result<(), Verdict>) -> Verdict {
     match caught(ask) {
         Ok(Ok(())) => Verdict::Valid,
@@ -268,7 +268,7 @@ fn rspirv_verdict(state: rspirv::binary::ParseState) -> Verdict {
     }
 }
 
-/// Whether rspirv's module has no place for an instruction that SPIR-V allows outside functions.
+/// Whether rspirv's data model lacks a place for an instruction that SPIR-V allows outside functions.
 fn has_no_place(error: &(dyn std::error::Error + 'static)) -> bool {
     use rspirv::spirv::Op;
     let Some(rspirv::dr::Error::DetachedInstruction(Some(instruction))) = error.downcast_ref() else {
@@ -287,7 +287,7 @@ fn rspirv_loader(words: &[u32]) -> Result<(), Verdict> {
     rspirv::dr::load_words(words).map(drop).map_err(rspirv_verdict)
 }
 
-/// spirv-val's answer; none where it is not installed. Scalar layout is allowed, as our rules allow it.
+/// spirv-val's verdict; `None` if it is not installed. Scalar layout is allowed, as in our rules.
 fn spirv_val_verdict(words: &[u32]) -> Option<Verdict> {
     Some(match spirv_val::ask(words, &["--scalar-block-layout"])? {
         spirv_val::Answer::Valid => Verdict::Valid,

@@ -1,17 +1,17 @@
-//! Where the parts of a preprocessed text come from.
+//! Maps positions in a preprocessed text to the source.
 //!
-//! The preprocessor keeps lines: what stands in a line of what it writes comes from that line of the source. Inside of a
-//! line, words that stand in both are found again in their order; what is between them comes from macros.
+//! The preprocessor preserves lines, so a line of its output comes from the same line of the source. Within a line,
+//! tokens found in both are matched in order; those in between come from macros.
 
 use crate::frontend::Preprocessed;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// A preprocessed text with its places in the source.
+/// A preprocessed text with its positions in the source.
 pub(super) fn aligned(source: &str, code: String) -> Preprocessed {
     let lines = lines(source);
     let mut places = Vec::new();
-    // The line of the source, from 0; none inside of an included file, whose line is then that of the directive.
+    // The line of the source, from 0; in an included file, the line of the directive.
     let (mut at, mut start, mut included) = (0, 0, None);
     for line in code.split_inclusive('\n') {
         if let Some((number, file)) = line_directive(line) {
@@ -43,7 +43,7 @@ pub(super) fn aligned(source: &str, code: String) -> Preprocessed {
     Preprocessed { text: code, places }
 }
 
-/// Places of the lines of a text, without their ends.
+/// Ranges of the lines of a text, without line ends.
 fn lines(text: &str) -> Vec<Range<usize>> {
     let mut at = 0;
     let all = text.split_inclusive('\n').map(|line| {
@@ -54,7 +54,7 @@ fn lines(text: &str) -> Vec<Range<usize>> {
     all.collect()
 }
 
-/// The number of a `#line`, and the name of the file, where it is a name.
+/// The number of a `#line`, and the file name if there is one.
 fn line_directive(line: &str) -> Option<(usize, Option<&str>)> {
     let rest = line.trim_start().strip_prefix("#line ")?;
     let mut words = rest.splitn(2, ' ');
@@ -63,7 +63,7 @@ fn line_directive(line: &str) -> Option<(usize, Option<&str>)> {
     Some((number, file))
 }
 
-/// Words, and every other character by itself.
+/// Words, and all other characters one by one.
 fn tokens(line: &str) -> Vec<Range<usize>> {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     let (mut all, mut at) = (Vec::new(), 0);
@@ -83,7 +83,7 @@ fn tokens(line: &str) -> Vec<Range<usize>> {
 fn align_line(source: &str, from: usize, code: &str, start: usize, places: &mut Vec<(usize, Range<usize>)>) {
     let (old, new) = (tokens(source), tokens(code));
     let written: HashSet<&str> = new.iter().map(|token| &code[token.clone()]).collect();
-    // The word of the source that is not written: the last in front of a place, or else the token there.
+    // The source token that was replaced: the last one before a position, or else the token there.
     let macro_before = |at: usize| {
         let mut before = old[..old.len().min(at + 1)].iter().rev();
         let is_macro = |place: &&Range<usize>| {
@@ -96,7 +96,7 @@ fn align_line(source: &str, from: usize, code: &str, start: usize, places: &mut 
     for (number, token) in new.iter().enumerate() {
         let word = &code[token.clone()];
         let same = |place: &Range<usize>| source[place.clone()] == *word;
-        // A token that comes again further on, with what follows it: what is skipped is a macro's.
+        // A token that occurs again further on, together with what follows it: the skipped ones belong to a macro.
         let found = (at..old.len()).find(|place| {
             let follows = match (old.get(place + 1), new.get(number + 1)) {
                 (Some(old), Some(new)) => source[old.clone()] == code[new.clone()],

@@ -1,21 +1,21 @@
-//! The files that `#include` names.
+//! Resolves `#include`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// How deep files include each other.
+/// Limit on include depth.
 const MAX_DEPTH: usize = 64;
 
-/// Bytes of all included files together.
+/// Limit on the total size of included files.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Where included files are looked for, and those that were found.
+/// Search paths of included files, and the files found.
 pub(super) struct Includes<'a> {
-    /// The text that includes, for files beside it.
+    /// The including text; files beside it are found first.
     path: &'a Path,
     folders: &'a [PathBuf],
     bytes: usize,
-    /// The name of a file that is there and is not taken, and why not.
+    /// The name of a file that exists but is rejected, and why.
     refused: Option<(String, String)>,
     /// Texts by the path that messages name.
     pub(super) found: HashMap<String, String>,
@@ -32,8 +32,8 @@ impl<'a> Includes<'a> {
         }
     }
 
-    /// The path and the text of a file: `local` ones beside who includes them first, then those of the folders in their
-    /// order.
+    /// The path and the text of a file: `local` ones are searched beside the including file first, then in the folders
+    /// in order.
     pub(super) fn find(
         &mut self,
         header: &str,
@@ -58,9 +58,7 @@ impl<'a> Includes<'a> {
             let bytes = std::fs::read(&path).map_err(|error| format!("{name}: {error}"))?;
             self.bytes = self.bytes.saturating_add(bytes.len());
             if self.bytes > MAX_BYTES {
-                return Err(format!(
-                    "{name}: included files have more than {MAX_BYTES} bytes together"
-                ));
+                return Err(format!("{name}: included files exceed {MAX_BYTES} bytes in total"));
             }
             let text = String::from_utf8(bytes).map_err(|_| format!("{name}: this is not UTF-8"))?;
             if text.contains('\0') || name.contains(['\0', '"', '\n']) {
@@ -74,11 +72,11 @@ impl<'a> Includes<'a> {
             self.found.insert(name.clone(), text.clone());
             return Ok((name, text));
         }
-        // Local ones are looked for a second time as the others are.
+        // glslang searches local ones a second time like the others.
         if let Some((_, why)) = self.refused.as_ref().filter(|(name, _)| name == header) {
             return Err(why.clone());
         }
-        let told = "no such file; folders to look in are named with -I";
-        Err(format!("{header}: {told}"))
+        let why = "no such file; folders to look in are named with -I";
+        Err(format!("{header}: {why}"))
     }
 }

@@ -1,4 +1,4 @@
-//! What glslang takes for the limits of an implementation: those of `glslangValidator`, so that both judge alike.
+//! glslang's implementation limits: those of `glslangValidator`, so that both give the same verdicts.
 
 use glslang_sys as sys;
 

@@ -1,4 +1,4 @@
-//! What glslang says, taken apart.
+//! Parses glslang's messages.
 
 use crate::error::File;
 use crate::frontend::{Diagnostic, Text};
@@ -6,7 +6,7 @@ use crate::{Error, ErrorKind};
 use loader::SourceError;
 use std::ops::Range;
 
-/// The messages of a log in their order.
+/// The messages of a log, in order.
 pub(super) fn diagnostics(log: &str) -> Vec<Diagnostic> {
     let mut all: Vec<Diagnostic> = Vec::new();
     for line in log.lines() {
@@ -24,7 +24,7 @@ pub(super) fn diagnostics(log: &str) -> Vec<Diagnostic> {
             (Some(rest), _) => (true, rest),
             (_, Some(rest)) => (false, rest),
             _ => {
-                // More of what stands above.
+                // A continuation of the message above.
                 if let (Some(last), false) = (all.last_mut(), line.trim().is_empty()) {
                     last.message = format!("{}; {}", last.message, squeezed(line));
                 }
@@ -47,14 +47,14 @@ pub(super) fn diagnostics(log: &str) -> Vec<Diagnostic> {
     all
 }
 
-/// Parts `(line): error at column N, message`, as the reader of HLSL says it.
+/// Splits `(line): error at column N, message`, the form of the HLSL front end.
 fn hlsl(text: &str) -> Option<(usize, usize, &str)> {
     let (line, rest) = text.strip_prefix('(')?.split_once("): error at column ")?;
     let (column, message) = rest.split_once(", ")?;
     Some((line.parse().ok()?, column.parse().ok()?, message))
 }
 
-/// Parts `file:line:column: message` or `file:line: message`; no line where there is no place.
+/// Splits `file:line:column: message` or `file:line: message`; line 0 if there is no place.
 fn place(text: &str) -> (Option<String>, usize, usize, &str) {
     let mut from = 0;
     while let Some(at) = text[from..].find(':').map(|at| at + from) {
@@ -80,14 +80,14 @@ fn place(text: &str) -> (Option<String>, usize, usize, &str) {
     (None, 0, 0, text)
 }
 
-/// A message with one space where glslang has several.
+/// A message with runs of spaces collapsed.
 fn squeezed(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ");
     text.strip_prefix("'' : ").unwrap_or(&text).replace("' : ", "': ")
 }
 
-/// A diagnostic as an error, with the line of the file that it is about.
+/// A diagnostic as an error, with its source line.
 pub(super) fn error(text: &Text<'_>, found: &Diagnostic, included: Option<&String>) -> Error {
     let source = included.map_or(text.text, String::as_str);
     let named_elsewhere = found.file.is_some() && included.is_none();
@@ -102,7 +102,7 @@ pub(super) fn error(text: &Text<'_>, found: &Diagnostic, included: Option<&Strin
             text: included.cloned().unwrap_or_default(),
         })
     });
-    // A name that only a #line gives: there is no line to show.
+    // Only a #line names the file, so there is no source line to show.
     let error = match named_elsewhere {
         true => SourceError {
             span: 0..0,
@@ -115,7 +115,7 @@ pub(super) fn error(text: &Text<'_>, found: &Diagnostic, included: Option<&Strin
     ErrorKind::Text { language, error, file }.into()
 }
 
-/// The bytes of a source that a diagnostic is about: the token that it names, in its line, nearest to its column.
+/// The range of a diagnostic in a source: the token it names, in its line, nearest to its column.
 fn span(source: &str, found: &Diagnostic) -> Range<usize> {
     let start: usize = source.split_inclusive('\n').take(found.line - 1).map(str::len).sum();
     let line = source[start.min(source.len())..].lines().next().unwrap_or_default();
@@ -147,17 +147,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_told_from_messages() {
+    fn places_are_split_from_messages() {
         let log = "ERROR: 0:12:5: 'x' : undeclared identifier \nWARNING: lib/a:b.glsl:3: '' :  syntax error \n\
                    ERROR: 1 compilation errors.  No code generated.\n\n\nERROR: Linking fragment stage: a: b\n    more\n\
                    (2): error at column 7, HLSL parsing failed.\n";
         let found = diagnostics(log);
-        let told: Vec<_> = found
+        let parsed: Vec<_> = found
             .iter()
             .map(|d| (d.is_error, d.file.as_deref(), d.line, d.column, d.message.as_str()))
             .collect();
         assert_eq!(
-            told,
+            parsed,
             [
                 (true, None, 12, 5, "'x': undeclared identifier"),
                 (false, Some("lib/a:b.glsl"), 3, 0, "syntax error"),

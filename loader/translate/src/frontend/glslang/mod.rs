@@ -1,4 +1,4 @@
-//! Texts through glslang.
+//! Runs texts through glslang.
 
 mod align;
 mod include;
@@ -16,7 +16,7 @@ use sys::{Job, Program, Purpose, Shader};
 
 pub(super) const AVAILABLE: bool = true;
 
-/// What a text is read for, the way that most can read first.
+/// Purposes to try, most permissive input first.
 const WAYS: [Purpose; 4] = [
     Purpose::Vulkan {
         newest: false,
@@ -36,7 +36,7 @@ const WAYS: [Purpose; 4] = [
     },
 ];
 
-/// The lines in front of a text.
+/// Lines that precede a text.
 fn preamble(settings: &Settings) -> String {
     let lines = settings
         .defines
@@ -45,7 +45,7 @@ fn preamble(settings: &Settings) -> String {
     lines.collect()
 }
 
-/// A text whose included files stand in it.
+/// A text with its included files inlined.
 struct Whole {
     code: String,
     preamble: String,
@@ -53,7 +53,7 @@ struct Whole {
     found: HashMap<String, String>,
 }
 
-/// A text that is read, and what was said of it.
+/// A parsed text and its messages.
 struct Read {
     shader: Shader,
     notes: Vec<Diagnostic>,
@@ -75,7 +75,7 @@ fn failed() -> Error {
     ErrorKind::Unavailable("glslang could not be started".to_owned()).into()
 }
 
-/// The first error of a log; of one without any, what it says.
+/// The first error of a log; the whole log if there is none.
 fn refusal(text: &Text<'_>, log: &str, found: &HashMap<String, String>) -> Error {
     match log::diagnostics(log).iter().find(|note| note.is_error) {
         Some(first) => {
@@ -85,7 +85,7 @@ fn refusal(text: &Text<'_>, log: &str, found: &HashMap<String, String>) -> Error
         None => {
             let lines: Vec<&str> = log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
             let said = match lines.is_empty() {
-                true => "glslang refuses the text and does not say why".to_owned(),
+                true => "glslang rejects the text without a message".to_owned(),
                 false => format!("glslang refuses the text: {}", lines.join("; ")),
             };
             ErrorKind::Language(format!("{}: {said}", text.language())).into()
@@ -93,7 +93,7 @@ fn refusal(text: &Text<'_>, log: &str, found: &HashMap<String, String>) -> Error
     }
 }
 
-/// Whether a line of the text may include another.
+/// Whether a line of the text may be an `#include`.
 fn includes(text: &str) -> bool {
     let mut directives = text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
     directives.any(|directive| directive.trim_start().starts_with("include"))
@@ -117,8 +117,8 @@ fn job(text: &Text<'_>, code: &str, preamble: &str, purpose: Purpose) -> Result<
     })
 }
 
-/// glslang wants quotes in pairs where a text may hold anything: behind `#pragma`, and in groups that are left out. A line
-/// with an odd one gets an apostrophe instead; where quotes do mean something, that is as wrong as an open one.
+/// glslang requires paired quotes even in `#pragma` and inactive groups, where a text may contain anything. An odd
+/// quote in a line is replaced by an apostrophe; elsewhere that is as invalid as an open quote.
 fn without_open_quotes(code: &str) -> String {
     let mut code = code.to_owned().into_bytes();
     for line in code.split_mut(|byte| *byte == b'\n') {
@@ -132,7 +132,7 @@ fn without_open_quotes(code: &str) -> String {
     String::from_utf8(code).unwrap_or_default()
 }
 
-/// glslang makes SPIR-V of GLSL ES from 3.10 on, which has all that 3.00 has.
+/// glslang compiles GLSL ES to SPIR-V from 3.10 on, which contains all of 3.00.
 fn raised(code: &str) -> Option<i32> {
     let mut lines = code.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
     let version = lines.find_map(|line| line.trim_start().strip_prefix("version"))?;
@@ -140,10 +140,10 @@ fn raised(code: &str) -> Option<i32> {
     (words.next() == Some("300") && words.next() == Some("es")).then_some(310)
 }
 
-/// Lets a text include files, and name them in `#line`.
+/// Enables includes, and file names in `#line`.
 const WITH_INCLUDES: &str = "#extension GL_GOOGLE_include_directive : enable\n";
 
-/// The text as the preprocessor leaves it.
+/// The preprocessed text.
 fn preprocessed(text: &Text<'_>, purpose: Purpose) -> Result<Whole> {
     let more = match text.dialect == Dialect::Glsl && includes(text.text) {
         true => WITH_INCLUDES,
@@ -154,7 +154,7 @@ fn preprocessed(text: &Text<'_>, purpose: Purpose) -> Result<Whole> {
     let mut files = Includes::new(text.path, &text.settings.folders);
     let code = shader.preprocess(&mut files);
     let found = files.found;
-    // The text itself and each file were looked at before, but not what they make together.
+    // The text and each file were checked separately, but not combined.
     if let Some(code) = code.as_ref().filter(|_| !found.is_empty()) {
         crate::nesting::check(text.language(), code).map_err(|error| {
             let message = format!("{}: with what it includes: {error}", text.language());
@@ -163,7 +163,7 @@ fn preprocessed(text: &Text<'_>, purpose: Purpose) -> Result<Whole> {
     }
     match code {
         Some(code) => Ok(Whole {
-            // The preamble's own line is written in front of the text.
+            // The preamble's line precedes the text.
             code: code.strip_prefix(more).map(str::to_owned).unwrap_or(code),
             preamble: more.to_owned(),
             found,
@@ -172,8 +172,7 @@ fn preprocessed(text: &Text<'_>, purpose: Purpose) -> Result<Whole> {
     }
 }
 
-/// Only a text that includes others goes through the preprocessor by itself: places of one that does not are then those
-/// that glslang gives.
+/// Only a text with includes is preprocessed separately, so that a text without any keeps glslang's positions.
 fn whole(text: &Text<'_>, purpose: Purpose) -> Result<Whole> {
     if includes(text.text) {
         return preprocessed(text, purpose);
@@ -202,7 +201,7 @@ pub(super) fn spirv(text: &Text<'_>) -> Result<Module> {
     for way in WAYS {
         match spirv_for(text, way) {
             Ok(module) => return Ok(module),
-            // The last is the most that there is: what it refuses is wrong.
+            // The last purpose accepts the most, so its error is final.
             Err(error) => refused = Some(error),
         }
     }
@@ -249,15 +248,15 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_refusal_says_what_glslang_said() {
+    fn a_rejection_contains_glslangs_message() {
         let path = Path::new("");
         let text = Text::new("", path, Dialect::Glsl, Stage::Fragment, Settings::NONE);
-        let told = |log: &str| refusal(&text, log, &HashMap::new()).to_string();
-        assert_eq!(told("\n"), "glsl: glslang refuses the text and does not say why");
+        let rejection = |log: &str| refusal(&text, log, &HashMap::new()).to_string();
+        assert_eq!(rejection("\n"), "glsl: glslang rejects the text without a message");
         assert_eq!(
-            told("Out of\n memory\n"),
+            rejection("Out of\n memory\n"),
             "glsl: glslang refuses the text: Out of; memory"
         );
-        assert!(told("ERROR: 0:1:1: 'x' : undeclared identifier\n").contains("undeclared"));
+        assert!(rejection("ERROR: 0:1:1: 'x' : undeclared identifier\n").contains("undeclared"));
     }
 }

@@ -1,7 +1,7 @@
-//! The calls into glslang's C interface: the one place of this crate with `unsafe`.
+//! Calls to glslang's C interface, the only `unsafe` code in this crate.
 //!
-//! A [`Shader`] owns a handle and everything that glslang keeps pointers to; a [`Program`] owns the shaders that are
-//! linked in it. Neither leaves this folder.
+//! A [`Shader`] owns a handle and all data that glslang keeps pointers to; a [`Program`] owns the shaders linked in it.
+//! Both are private to this folder.
 
 use super::include::Includes;
 use super::limits::LIMITS;
@@ -11,40 +11,40 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-/// What a text is read for.
+/// The purpose of parsing a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Whether it is valid by its own language's rules; no code.
+    /// Check validity by the language's own rules; generate no code.
     Judge,
-    /// SPIR-V for Vulkan; with `relaxed`, what OpenGL has and Vulkan lacks (uniforms outside of blocks) is put in order.
+    /// SPIR-V for Vulkan; with `relaxed`, OpenGL features that Vulkan lacks (uniforms outside blocks) are converted.
     Vulkan { newest: bool, relaxed: bool },
 }
 
-/// One text, and how it is read.
+/// A text and how to parse it.
 pub(super) struct Job {
     pub stage: Stage,
     pub dialect: Dialect,
     pub purpose: Purpose,
     pub code: CString,
-    /// Lines in front of the text that have no place in it.
+    /// Lines before the text that have no position in it.
     pub preamble: CString,
-    /// Another entry point than `main`; it is called `main` in the SPIR-V.
+    /// An entry point other than `main`; it is renamed to `main` in the SPIR-V.
     pub entry: Option<CString>,
-    /// A version to read the text as, whatever it says of itself.
+    /// A version that overrides the one in the text.
     pub version: Option<i32>,
 }
 
-/// A text that glslang was given.
+/// A text passed to glslang.
 pub(super) struct Shader {
     handle: NonNull<sys::glslang_shader_t>,
     stage: Stage,
-    /// glslang keeps the address of the field `code` in it, and of the texts it points to.
+    /// glslang keeps the address of its field `code`, and of the texts that it points to.
     input: Box<sys::glslang_input_t>,
     _code: CString,
     _preamble: CString,
 }
 
-/// Whether glslang could be started in this process.
+/// Initialises glslang once per process; whether it succeeded.
 fn is_ready() -> bool {
     static READY: OnceLock<bool> = OnceLock::new();
     // SAFETY: no other call into glslang comes before this one, and it is made once.
@@ -71,20 +71,20 @@ fn stage_of(stage: Stage) -> sys::glslang_stage_t {
     }
 }
 
-/// A string of glslang's, which may hold parts of characters.
+/// Copies a string of glslang, which may contain partial characters.
 ///
 /// # Safety
-/// `text` is null or a string that ends with a zero.
+/// `text` is null or a NUL-terminated string.
 unsafe fn owned(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();
     }
-    // SAFETY: as this function's own condition says.
+    // SAFETY: the caller guarantees it.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 impl Shader {
-    /// A shader that is not read yet; none where glslang cannot be started.
+    /// A shader that is not parsed yet; `None` if glslang cannot be initialised.
     pub(super) fn new(job: Job) -> Option<Self> {
         if !is_ready() {
             return None;
@@ -172,7 +172,7 @@ impl Shader {
         Some(shader)
     }
 
-    /// Runs the preprocessor; what it makes of the text, or nothing and a [`log`](Self::log) where it is wrong.
+    /// Runs the preprocessor; returns its output, or `None` and a [`log`](Self::log) if the text is invalid.
     pub(super) fn preprocess(&mut self, includes: &mut Includes<'_>) -> Option<String> {
         self.input.callbacks_ctx = (&raw mut *includes).cast();
         // SAFETY: the handle and the input are this shader's own. The includes, which the callbacks get, outlive the call.
@@ -182,7 +182,7 @@ impl Shader {
         passed.then(|| unsafe { owned(sys::glslang_shader_get_preprocessed_code(self.handle.as_ptr())) })
     }
 
-    /// Reads the text, which includes nothing; whether it is right. What was said of it is in the [`log`](Self::log).
+    /// Parses the text, which has no includes; whether it is valid. Messages are in the [`log`](Self::log).
     pub(super) fn parse(&mut self) -> bool {
         // SAFETY: the handle and the input are this shader's own; the text is copied by the first call.
         unsafe {
@@ -191,7 +191,7 @@ impl Shader {
         }
     }
 
-    /// What was said of the text.
+    /// Messages about the text.
     pub(super) fn log(&self) -> String {
         // SAFETY: the string belongs to the handle and is copied.
         unsafe { owned(sys::glslang_shader_get_info_log(self.handle.as_ptr())) }
@@ -205,7 +205,7 @@ impl Drop for Shader {
     }
 }
 
-/// Shaders that were read without an error, linked.
+/// Shaders that were parsed without errors, linked.
 pub(super) struct Program {
     handle: NonNull<sys::glslang_program_t>,
     shaders: Vec<Shader>,
@@ -213,7 +213,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Links shaders; what was said of them together is in the [`log`](Self::log).
+    /// Links shaders; messages are in the [`log`](Self::log).
     pub(super) fn link(shaders: Vec<Shader>, purpose: Purpose) -> Option<Self> {
         // SAFETY: glslang was started for the shaders.
         let handle = NonNull::new(unsafe { sys::glslang_program_create() })?;
@@ -239,18 +239,18 @@ impl Program {
         Some(program)
     }
 
-    /// Whether the shaders fit each other.
+    /// Whether linking succeeded.
     pub(super) fn is_linked(&self) -> bool {
         self.linked
     }
 
-    /// What was said of the shaders together.
+    /// Messages about the linked shaders.
     pub(super) fn log(&self) -> String {
         // SAFETY: the string belongs to the handle and is copied.
         unsafe { owned(sys::glslang_program_get_info_log(self.handle.as_ptr())) }
     }
 
-    /// The words of the only shader, with the lines they come from; none where it is not linked.
+    /// The words of the only shader, with source lines; `None` if it is not linked.
     pub(super) fn words(&self) -> Option<Vec<u32>> {
         let stage = self.shaders.first().filter(|_| self.linked)?.stage;
         let mut options = sys::glslang_spv_options_t {
@@ -270,7 +270,7 @@ impl Program {
             current_working_directory: std::ptr::null(),
         };
         let at = self.handle.as_ptr();
-        // SAFETY: the stage is one that was linked. The words are as many as glslang says and are copied.
+        // SAFETY: the stage is one that was linked. The words are as many as glslang reports and are copied.
         unsafe {
             sys::glslang_program_SPIRV_generate_with_options(at, stage_of(stage), &raw mut options);
             let mut words = vec![0; sys::glslang_program_SPIRV_get_size(at)];
@@ -287,11 +287,10 @@ impl Drop for Program {
     }
 }
 
-/// A file for an `#include`, in the form that glslang takes; [`free_included`] takes it back.
+/// An included file in the form that glslang expects; [`free_included`] frees it.
 ///
 /// # Safety
-/// `context` points to the [`Includes`] that [`Shader::preprocess`] was given, and the names are strings that end with a
-/// zero.
+/// `context` points to the [`Includes`] given to [`Shader::preprocess`], and the names are NUL-terminated strings.
 unsafe fn included(
     context: *mut c_void,
     header: *const c_char,
@@ -299,7 +298,7 @@ unsafe fn included(
     depth: usize,
     local: bool,
 ) -> *mut sys::glsl_include_result_t {
-    // SAFETY: as this function's own condition says; nobody else uses the includes while the preprocessor runs.
+    // SAFETY: the caller guarantees it; there is no other access to the includes while the preprocessor runs.
     let (includes, header, includer) =
         unsafe { (&mut *context.cast::<Includes<'_>>(), owned(header), owned(includer)) };
     let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -307,7 +306,7 @@ unsafe fn included(
     }));
     let (name, data) = match found {
         Ok(Ok((name, text))) => (name, text),
-        // No name says that there is no file; the text is then the message.
+        // An empty name means that there is no file; the text is then the message.
         Ok(Err(message)) => (String::new(), message),
         Err(_) => (String::new(), "the file could not be read".to_owned()),
     };
