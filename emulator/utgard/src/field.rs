@@ -1,12 +1,12 @@
-//! Hardware words as rows of tables: fields with name, place and type; enumerations with a row for each number that is
-//! known. Decoding, encoding and the names in texts follow.
+//! Bit fields of hardware words as rows of tables: fields with name, place and type; enumerations with a row for each
+//! known number. Decoding, encoding and the names in text are generated from the rows.
 
-/// What the bits of a field stand for.
+/// The meaning of a field's bits.
 pub trait Code: Copy {
-    /// The value of a number; total.
+    /// The value of a number; defined for all numbers.
     fn from_code(code: u32) -> Self;
 
-    /// The number again.
+    /// The number of a value.
     fn code(self) -> u32;
 }
 
@@ -28,7 +28,7 @@ macro_rules! numbers {
 
 numbers!(u8 u16 u32);
 
-/// An address of which the lowest `BITS` bits are zero and not in the words.
+/// An address whose lowest `BITS` bits are zero and not stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Aligned<const BITS: u32>(pub u32);
 
@@ -71,7 +71,7 @@ impl Code for bool {
 /// One row: a field's name, first bit and width in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The field's name in this crate and in texts.
+    /// The field's name in this crate and in text.
     pub name: &'static str,
     /// Its lowest bit.
     pub bit: u32,
@@ -80,7 +80,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// The field's value among `bits`.
+    /// The field's value in `bits`.
     pub fn of(&self, bits: u128) -> u32 {
         (bits >> self.bit) as u32 & mask(self.width)
     }
@@ -92,12 +92,12 @@ impl Field {
     }
 }
 
-/// As many ones as a field is wide; no field is wider than 32 bits.
+/// A mask as wide as a field, at most 32 bits.
 pub(crate) const fn mask(width: u32) -> u32 {
     u32::MAX >> (32 - width)
 }
 
-/// A group of fields that are all of some number of bits.
+/// A group of bit fields.
 pub trait Fields: Sized {
     /// Bits of the group, at most 128.
     const BITS: u32;
@@ -105,10 +105,10 @@ pub trait Fields: Sized {
     /// Every field in bit order; together they are every bit once.
     const FIELDS: &'static [Field];
 
-    /// Takes bits apart; total: every pattern is a value, nothing is lost.
+    /// Decodes bits; lossless and defined for every pattern.
     fn from_bits(bits: u128) -> Self;
 
-    /// The bits again; of each field as many low bits as it is wide.
+    /// Encodes the fields, each truncated to its width.
     fn to_bits(&self) -> u128;
 }
 
@@ -146,7 +146,7 @@ macro_rules! fields {
     };
 }
 
-/// Fields whose number is one byte that the type wraps.
+/// Fields whose type wraps one byte.
 macro_rules! byte_codes {
     ($($name:ty),*) => {
         $(impl $crate::field::Code for $name {
@@ -163,10 +163,10 @@ macro_rules! byte_codes {
     };
 }
 
-/// Defines an enumeration with a row (`Variant = number, name`) for every number it knows.
+/// Defines an enumeration with a row (`Variant = number, name`) for every known number.
 ///
-/// `complete` ones know all numbers of their width; `open` ones keep the others as `Undocumented`, and the width is how
-/// many bits such a number has. The first row is the default.
+/// `complete` ones have all numbers of their width; `open` ones keep the others as `Undocumented`, and the width limits
+/// such a number. The first row is the default.
 macro_rules! codes {
     ($(#[$meta:meta])* pub complete enum $name:ident, $width:literal bits {
         $(#[$first_meta:meta])* $first:ident = $first_code:literal, $first_text:literal;
@@ -182,10 +182,10 @@ macro_rules! codes {
         }
 
         impl $name {
-            /// All of them, by their numbers.
+            /// All values, by number.
             pub const ALL: [Self; 1 << $width] = [Self::$first, $(Self::$row),*];
 
-            /// The name in words.
+            /// The name.
             pub const fn name(self) -> &'static str {
                 match self {
                     Self::$first => $first_text,
@@ -225,10 +225,10 @@ macro_rules! codes {
         }
 
         impl $name {
-            /// Those with a row, in its order.
+            /// All values with a row, in order.
             pub const ALL: &'static [Self] = &[Self::$first, $(Self::$row),*];
 
-            /// The name in words, `undocumented` without a row.
+            /// The name; `undocumented` without a row.
             pub const fn name(self) -> &'static str {
                 match self {
                     Self::$first => $first_text,
@@ -237,7 +237,7 @@ macro_rules! codes {
                 }
             }
 
-            /// The name for texts; without a row that it has none, and its number.
+            /// The name for text; a note with the number if there is no row.
             pub fn label(self) -> std::borrow::Cow<'static, str> {
                 match self {
                     Self::Undocumented(code) => format!("undocumented {code:#x}").into(),
@@ -254,7 +254,7 @@ macro_rules! codes {
         impl $crate::field::Code for $name {
             #[inline(always)]
             fn from_code(code: u32) -> Self {
-                /// All of them by their numbers: a load is quicker than a match.
+                /// All values by number: a load is faster than a match.
                 const NUMBERED: [$name; 1 << $width] = {
                     let mut all = [$name::$first; 1 << $width];
                     let mut code = 0;
@@ -283,10 +283,10 @@ macro_rules! codes {
     };
 }
 
-/// Defines the operations of a unit: an open enumeration whose rows say more than a name.
+/// Defines the operations of a unit: an open enumeration whose rows have more columns than a name.
 ///
-/// A row is `Variant = number, name in texts, operands`, and then columns of the instruction set's own `Row` where they
-/// are not what its `Row::new` gives. The header says how many operands a number without a row has in texts.
+/// A row is `Variant = number, name in text, operands`, followed by columns of the instruction set's own `Row` that
+/// differ from its `Row::new`. The header gives the operand count of numbers without a row.
 macro_rules! operations {
     ($(#[$meta:meta])* pub enum $name:ident, $width:literal bits, $row_type:ty, else $else_operands:literal {
         $(#[$first_meta:meta])* $first:ident = $first_code:literal, $first_text:literal, $first_operands:literal
@@ -303,7 +303,7 @@ macro_rules! operations {
         }
 
         impl $name {
-            /// Its row; that of a number without one says nothing but the operands texts have.
+            /// Its row; for a number without one, a row with only the operand count.
             #[inline]
             pub fn row(self) -> $row_type {
                 match self {
@@ -328,7 +328,7 @@ macro_rules! operations {
                 self.row().operands
             }
 
-            /// The operation of a name in texts: that of a row, or `opN` for a number without one.
+            /// The operation with this name: of a row, or `opN` for a number without one.
             pub fn from_name(name: &str) -> Option<Self> {
                 use $crate::field::Code;
                 if let Some(known) = Self::ALL.iter().find(|op| op.name() == name) {
@@ -366,7 +366,7 @@ pub(crate) fn every_bit_once<F: Fields>() {
     }
 }
 
-/// Every number of a width is a value that gives it back.
+/// Checks that every number of a width decodes to a value that encodes to the number.
 #[cfg(test)]
 pub(crate) fn every_code_survives<C: Code + std::fmt::Debug>(width: u32) {
     for code in 0..1 << width {

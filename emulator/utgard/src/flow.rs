@@ -1,16 +1,15 @@
-//! Control flow of programs of both instruction sets: which instruction may follow which, and how long ways through
-//! are.
+//! Control flow of programs of both instruction sets: possible successors, and the lengths of paths.
 
-/// An instruction for the flow: what it costs and where it may go.
+/// An instruction in the flow graph: its cost and its successors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
-    /// Its address: an instruction's number (GP) or word (PP).
+    /// Its address: instruction index (GP) or word (PP).
     pub address: u32,
-    /// Cycles it takes at least.
+    /// Minimum cycles.
     pub cycles: u32,
-    /// Numbers of the nodes that may follow.
+    /// Indices of its possible successors.
     pub next: Vec<usize>,
-    /// The program may end behind it.
+    /// Whether the program may end after it.
     pub ends: bool,
 }
 
@@ -25,18 +24,18 @@ pub struct Finding {
     pub message: String,
 }
 
-/// Cycles of the ways through a program.
+/// Cycles of the paths through a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Paths {
-    /// The shortest way to an end; `None` when none can be reached.
+    /// The shortest path to an end; `None` if none is reachable.
     pub shortest: Option<u32>,
-    /// The longest; `None` when there is a loop on the way.
+    /// The longest; `None` if there is a loop on the way.
     pub longest: Option<u32>,
-    /// Instructions that no way leads to.
+    /// Number of unreachable instructions.
     pub unreachable: u32,
 }
 
-/// The ways from the first node to an end.
+/// The paths from the first node to an end.
 pub fn paths(nodes: &[Node]) -> Paths {
     let reached = reachable(nodes);
     let unreachable = reached.iter().filter(|reached| !**reached).count() as u32;
@@ -80,10 +79,10 @@ fn shortest(nodes: &[Node]) -> Option<u32> {
         .min()
 }
 
-/// Longest way, by the order in which nodes are finished; `None` with a loop.
+/// The longest path, in depth-first finishing order; `None` if there is a loop.
 fn longest(nodes: &[Node]) -> Option<u32> {
     nodes.first()?;
-    // 0 new, 1 on the way, 2 done.
+    // 0 unvisited, 1 on the current path, 2 done.
     let mut state = vec![0u8; nodes.len()];
     let mut order = Vec::with_capacity(nodes.len());
     let mut stack = vec![(0usize, 0usize)];
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_are_counted() {
+    fn paths_are_counted() {
         let fork = [
             node(&[1, 2], false),
             node(&[2], false),

@@ -1,4 +1,4 @@
-//! Frames of jobs: the registers that a driver hands over for the geometry and the pixel processor, and the write-back
+//! Frames of jobs: the registers that a driver submits for the geometry and the pixel processor, and the write-back
 //! units (docs/spec/mali/frame.md; docs/spec/mali/kernel.md, section 5).
 
 use crate::field::{Aligned, Code, codes};
@@ -6,7 +6,7 @@ use crate::stream::{BeginTile, EndOfTiles, RunBlock, TileCommand};
 use crate::words::{Place, words};
 
 words! {
-    /// A geometry job: where its two streams are, and room for lists that grow.
+    /// A geometry job: the addresses of its two streams, and a heap for growing lists.
     pub struct GpFrame, 6 words {
         /// First command of the vertex stream.
         vertex_start: u32, 0, 0, 32;
@@ -16,71 +16,71 @@ words! {
         list_start: u32, 2, 0, 32;
         /// End of the polygon list stream.
         list_end: u32, 3, 0, 32;
-        /// Where lists that outgrow their blocks go on.
+        /// Start of the heap for lists that outgrow their blocks.
         heap_start: u32, 4, 0, 32;
-        /// End of that room.
+        /// End of the heap.
         heap_end: u32, 5, 0, 32;
     }
 }
 
 words! {
-    /// The registers of a pixel job, and how many processors share it.
+    /// The registers of a pixel job, and the number of processors that share it.
     pub struct PpRegisters, 24 words {
-        /// List of tiles; the kernel sets it for each processor.
+        /// Tile list; the kernel sets it for each processor.
         tile_list: u32, 0, 0, 32;
         /// Render state of the clear program.
         clear_state: u32, 1, 0, 32;
-        /// Sixteen bits a channel instead of eight.
+        /// Sixteen bits per channel instead of eight.
         half_float: bool, 3, 0, 1;
         /// Set in every frame.
         active: bool, 3, 1, 1;
-        /// Set by older drivers for pictures that are shown.
+        /// Set by older drivers for displayed pictures.
         on_screen: bool, 3, 5, 1;
-        /// Depth all pixels begin with.
+        /// Clear depth.
         clear_depth: u32, 4, 0, 24;
-        /// What older drivers leave above the depth.
+        /// Bits that older drivers leave above the depth.
         clear_depth_high: u8, 4, 24, 8;
-        /// Stencil all pixels begin with.
+        /// Clear stencil.
         clear_stencil: u32, 5, 0, 32;
-        /// Colour of the first sample to begin with; sixteen bits a channel take two words for all samples.
+        /// Clear colour of the first sample; with sixteen bits per channel, two words for all samples.
         clear_color_0: u32, 6, 0, 32;
-        /// Colour of the second sample.
+        /// Clear colour of the second sample.
         clear_color_1: u32, 7, 0, 32;
-        /// Colour of the third sample.
+        /// Clear colour of the third sample.
         clear_color_2: u32, 8, 0, 32;
-        /// Colour of the fourth sample.
+        /// Clear colour of the fourth sample.
         clear_color_3: u32, 9, 0, 32;
         /// Last column.
         right: u16, 10, 0, 14;
-        /// First column within its tile, and what is beside it.
+        /// First column within its tile, and unknown bits.
         left: u32, 10, 14, 18;
         /// Last row.
         bottom: u16, 11, 0, 14;
-        /// What is above it.
+        /// Unknown bits above it.
         bottom_high: u32, 11, 14, 18;
         /// Stack of fragment programs; the kernel sets it for each processor.
         stack: u32, 12, 0, 32;
-        /// Size of the stack, and where it begins.
+        /// Size of the stack, and its start.
         stack_size: u32, 13, 0, 32;
         /// Added to `gl_FragCoord.x`, in half pixels.
         origin_x: u32, 16, 0, 32;
-        /// What rows are counted from when they count upwards, in half pixels.
+        /// Origin of rows that count upwards, in half pixels.
         origin_y: u32, 17, 0, 32;
-        /// 127 less the bits of a place behind the point.
+        /// 127 minus the number of subpixel bits.
         subpixel: u32, 18, 0, 32;
-        /// Which pixels on an edge belong to a triangle.
+        /// Rule for pixels on the edge of a triangle.
         tie_break: u32, 19, 0, 32;
-        /// Blocks of polygon lists, as the list builder has them.
+        /// Layout of the polygon list blocks, as in the binning stream.
         blocks: u32, 20, 0, 32;
         /// Meaning unknown; in every frame.
         scale_enables: u8, 21, 0, 4;
-        /// Points have their origin below.
+        /// Points have their origin at the bottom.
         flip_points: bool, 21, 8, 1;
-        /// The dither pattern begins below.
+        /// The dither pattern begins at the bottom.
         flip_dither: bool, 21, 9, 1;
         /// Rows of `gl_FragCoord` count upwards.
         flip_rows: bool, 21, 10, 1;
-        /// `dFdy` is the upper row's first operand and the lower row's second.
+        /// `dFdy` is the upper row's first operand plus the lower row's second.
         flip_derivative: bool, 21, 11, 1;
         /// Down-scaling by columns, power of two.
         scale_x: u8, 21, 16, 3;
@@ -88,13 +88,13 @@ words! {
         scale_y: u8, 21, 20, 3;
         /// Bits of the tile's channels.
         channel_bits: u32, 22, 0, 32;
-        /// Processors that share the job, each with a list of its own.
+        /// Processors that share the job, each with its own list.
         processors: u32, 23, 0, 32;
     }
 }
 
 codes! {
-    /// Which part of the tile a write-back unit stores.
+    /// The part of the tile that a write-back unit stores.
     pub open enum WriteBackSource, 8 bits {
         /// None.
         Off = 0, "nothing";
@@ -106,13 +106,13 @@ codes! {
 }
 
 codes! {
-    /// How a target lies in memory.
+    /// Memory layout of a target.
     pub open enum TargetLayout, 8 bits {
         /// Row by row.
         Linear = 0, "linear";
         /// The whole picture in u-order.
         UOrder = 1, "one image in u-order";
-        /// Tiles of 16x16 pixels, in u-order inside.
+        /// Tiles of 16x16 pixels, each in u-order.
         Tiled = 2, "tiled";
     }
 }
@@ -126,7 +126,7 @@ codes! {
         B5G5R5A1 = 0x1, "B5G5R5A1";
         /// Sixteen bits: 4 each.
         B4G4R4A4 = 0x2, "B4G4R4A4";
-        /// A byte each.
+        /// A byte per channel.
         B8G8R8A8 = 0x3, "B8G8R8A8";
         /// A byte.
         B8 = 0x4, "B8";
@@ -148,7 +148,7 @@ codes! {
 }
 
 impl PixelFormat {
-    /// Bytes of a pixel, of those that are known.
+    /// Bytes per pixel of known formats.
     pub const fn bytes(self) -> Option<u32> {
         Some(match self {
             Self::B8 | Self::S8 => 1,
@@ -161,9 +161,9 @@ impl PixelFormat {
 }
 
 words! {
-    /// A write-back unit: what of the tile goes where.
+    /// A write-back unit.
     pub struct WriteBackUnit, 12 words {
-        /// Which part of the tile.
+        /// The stored part of the tile.
         source: WriteBackSource, 0, 0, 8;
         /// Address of the target.
         address: u32, 1, 0, 32;
@@ -173,19 +173,19 @@ words! {
         downsample_x: u8, 3, 8, 2;
         /// Down-sampling by rows, power of two.
         downsample_y: u8, 3, 12, 3;
-        /// How the target lies in memory.
+        /// Memory layout of the target.
         layout: TargetLayout, 4, 0, 8;
         /// Bytes of a row in eights, or tiles of a row.
         pitch: u32, 5, 0, 32;
-        /// Red and blue are exchanged.
+        /// Whether red and blue are swapped.
         swap: bool, 6, 2, 1;
-        /// Components in the opposite order.
+        /// Whether the components are in reverse order.
         reverse: bool, 6, 3, 1;
-        /// Fields of fewer than eight bits are rounded by an ordered pattern.
+        /// Whether channels of fewer than eight bits are dithered.
         dither: bool, 6, 4, 1;
-        /// Samples that are stored on their own; none for the average of all.
+        /// Mask of samples stored separately; 0 for the average of all.
         planes: u8, 7, 0, 4;
-        /// Bytes from one sample's picture to the next.
+        /// Bytes between the samples' pictures.
         plane_pitch: u32, 8, 0, 32;
         /// Reference of the test that a write-back may depend on.
         test_reference: u32, 10, 0, 32;
@@ -194,26 +194,26 @@ words! {
     }
 }
 
-/// Words of a Mali-400's PP frame as the kernel interface has it.
+/// Words of a Mali-400's PP frame in the kernel interface.
 pub const PP_FRAME_WORDS: usize = 68;
 
-/// Pixel processors a Mali-400 has room for.
+/// Maximum pixel processors of a Mali-400.
 const PROCESSORS_400: usize = 4;
 
-/// Pixel processors a Mali-450 has room for; only their lists and stacks make its frame another.
+/// Maximum pixel processors of a Mali-450; its frame differs only in their lists and stacks.
 pub const PROCESSORS_450: usize = 8;
 
 /// Write-back units of a frame.
 pub const WRITE_BACKS: usize = 3;
 
-/// Where the write-back units begin in a PP frame.
+/// Offset of the write-back units in a PP frame.
 const UNITS: usize = PpRegisters::WORDS;
 
-/// Where the lists of tiles begin in a Mali-400's PP frame; with those of a Mali-450 in the same place, the rest is the
-/// same.
+/// Offset of the tile lists in a Mali-400's PP frame. A Mali-450's are at the same offset, and the preceding words are
+/// identical.
 pub const LISTS: usize = UNITS + WRITE_BACKS * WriteBackUnit::WORDS;
 
-/// Where the processors' stacks begin in a Mali-400's PP frame.
+/// Offset of the processors' stacks in a Mali-400's PP frame.
 pub const STACKS: usize = LISTS + PROCESSORS_400;
 
 /// A pixel job's frame.
@@ -228,7 +228,7 @@ pub struct PpFrame {
 }
 
 impl PpFrame {
-    /// Takes a frame apart; as many lists as processors, where there are so many words.
+    /// Decodes a frame, with as many lists as processors if there are enough words.
     pub fn from_words(words: &[u32]) -> Self {
         let registers = PpRegisters::from_words(words);
         let behind = words.get(LISTS..).unwrap_or_default();
@@ -240,7 +240,7 @@ impl PpFrame {
         }
     }
 
-    /// The words of a Mali-400's frame.
+    /// Encodes a Mali-400's frame.
     pub fn to_words(&self) -> Vec<u32> {
         let mut words = self.registers.to_words().to_vec();
         words.extend(self.write_backs.iter().flat_map(WriteBackUnit::to_words));
@@ -249,7 +249,7 @@ impl PpFrame {
         words
     }
 
-    /// Bits of a frame that are in no row, those of units that are off aside: number of the word and the bits.
+    /// Bits of a frame that are in no row, except those of disabled units: word index and bits.
     pub fn undocumented(words: &[u32]) -> Vec<(usize, u32)> {
         let registers = &words[..words.len().min(PpRegisters::WORDS)];
         let mut bits = PpRegisters::undocumented(registers);
@@ -275,23 +275,23 @@ fn unit_words(words: &[u32], unit: usize) -> &[u32] {
 }
 
 words! {
-    /// What is in the place of a Mali-400's lists in a Mali-450's PP frame.
+    /// The words of a Mali-450's PP frame in place of a Mali-400's lists.
     pub struct Lists450, 10 words {
-        /// The lists are made by the hardware.
+        /// Whether the hardware makes the lists.
         makes_lists: bool, 0, 0, 1;
         /// Zero.
         padding: u32, 1, 0, 32;
         /// Address of the polygon lists' blocks, or the first processor's list.
         base: u32, 2, 0, 32;
-        /// Columns of tiles less one.
+        /// Columns of tiles minus one.
         columns: u8, 3, 0, 8;
-        /// Rows of tiles less one.
+        /// Rows of tiles minus one.
         rows: u8, 3, 16, 8;
-        /// Power of two of a block's columns of tiles.
+        /// Log2 of a block's tile columns.
         shift_x: u8, 4, 0, 4;
-        /// Power of two of a block's rows of tiles.
+        /// Log2 of a block's tile rows.
         shift_y: u8, 4, 16, 4;
-        /// Power of two of a block's bytes, less seven.
+        /// Log2 of a block's bytes, minus seven.
         block_size: u8, 4, 28, 2;
     }
 }
@@ -302,7 +302,7 @@ impl Lists450 {
         128 << self.block_size
     }
 
-    /// The list of tiles that the hardware makes: of each tile its place and its block, then the end.
+    /// The tile list that the hardware makes: place and block of each tile, then the end.
     pub fn tiles(&self) -> Vec<TileCommand> {
         let [columns, rows] = [self.columns, self.rows].map(|last| u32::from(last) + 1);
         let width = columns.div_ceil(1 << self.shift_x);
@@ -326,10 +326,10 @@ impl Lists450 {
     }
 }
 
-/// Where [`Lists450`] begins in a Mali-450's PP frame.
+/// Offset of [`Lists450`] in a Mali-450's PP frame.
 pub const LISTS_450: usize = LISTS;
 
-/// Where the processors' lists begin in a Mali-450's PP frame, when the hardware does not make them.
+/// Offset of the processors' lists in a Mali-450's PP frame, if the hardware does not make them.
 pub const PROCESSOR_LISTS_450: usize = LISTS + 2;
 
 /// Version registers of the processors: product, major and minor number.
@@ -344,10 +344,10 @@ pub mod version {
     pub const PP_450: u32 = 0xcf07_0000;
 }
 
-/// Words of [`PpRegisters`] that are registers: the last is the kernel interface's alone.
+/// Words of [`PpRegisters`] that are hardware registers: the last exists only in the kernel interface.
 pub const PP_REGISTERS: usize = PROCESSORS.word;
 
-/// The register that says how many processors share a job.
+/// The word with the number of processors that share a job.
 pub const PROCESSORS: Place = PpRegisters::PLACES[PpRegisters::PLACES.len() - 1];
 
 #[cfg(test)]
@@ -356,7 +356,7 @@ mod tests {
     use crate::words::places_are_apart;
 
     #[test]
-    fn frames_are_what_the_kernel_has() {
+    fn frames_match_the_kernel_interface() {
         places_are_apart(PpRegisters::PLACES, PpRegisters::WORDS);
         places_are_apart(WriteBackUnit::PLACES, WriteBackUnit::WORDS);
         places_are_apart(GpFrame::PLACES, GpFrame::WORDS);
@@ -372,10 +372,10 @@ mod tests {
     }
 
     #[test]
-    fn bits_in_no_row_are_told() {
+    fn bits_in_no_row_are_reported() {
         let mut words = vec![0; PP_FRAME_WORDS];
         (words[3], words[14], words[24], words[33], words[36 + 9]) = (4, 8, 2, 1, 1);
-        // The second unit is off.
+        // The second unit is disabled.
         assert_eq!(PpFrame::undocumented(&words), [(3, 4), (14, 8), (33, 1)]);
     }
 }

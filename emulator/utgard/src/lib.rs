@@ -1,6 +1,6 @@
 //! The Mali-400 as tables: one row per field and per operation of both instruction sets, of command streams, frames,
 //! render states, texture descriptors and tile lists. Decoding, encoding, printing, parsing, checks and random programs
-//! follow from the rows. Nothing is executed here.
+//! are generated from the rows. Nothing is executed here.
 //!
 //! ```
 //! use skrymir_utgard::pp::{self, Instruction};
@@ -14,7 +14,7 @@
 //! assert!(text.contains("load.v $1 0"), "{text}");
 //! assert_eq!(pp::assemble(&text)?, words);
 //!
-//! // It ends, and reads nothing that is not there; a text that is wrong is told with its place.
+//! // It ends, and reads only what is defined; an error in a text has its place.
 //! assert!(pp::flow::verify(&words, None).is_empty());
 //! let wrong = pp::assemble("load.v $1 0\nmull.v0 $0 $1 $1").unwrap_err();
 //! assert_eq!((wrong.line, wrong.column), (2, 1));

@@ -1,10 +1,10 @@
-//! Whole shader binaries as text: directives for everything an MBS file holds beside the code.
+//! Whole shader binaries as text: directives for everything in an MBS file besides the code.
 //!
-//! `.vertex` or `.fragment` begins a program. `.uniform`, `.attribute` and `.varying` declare symbols: a type as in GLSL,
-//! a name, and fields as `FIELD=VALUE` where they are not what the type's layout gives (`offset`, `size`, `stride`,
-//! `entries` by `[N]`, `flags`, `precision`, `invariant`, `parent`, `unknown`, `index=A/B/C`, `init=A/B/…`). `.version`,
-//! `.space`, `.stack`, `.discard`, `.buffers` and `.instructions` set what else there is; what they leave out follows from
-//! the code. In operands a symbol's name stands for its number.
+//! `.vertex` or `.fragment` begins a program. `.uniform`, `.attribute` and `.varying` declare symbols: a type as in
+//! GLSL, a name, and fields as `FIELD=VALUE` where they differ from the type's layout (`offset`, `size`, `stride`,
+//! `entries` by `[N]`, `flags`, `precision`, `invariant`, `parent`, `unknown`, `index=A/B/C`, `init=A/B/…`).
+//! `.version`, `.space`, `.stack`, `.discard`, `.buffers` and `.instructions` set the remaining fields; omitted ones
+//! are derived from the code. In operands a symbol's name means its number.
 
 use super::text::{Source, Statement, Word, number};
 use super::{gp, pp, symbols};
@@ -15,11 +15,11 @@ use std::fmt::Write;
 
 type Result<T, E = SourceError> = std::result::Result<T, E>;
 
-/// A file as text; assembling it gives the same bytes.
+/// Prints a file; assembling the text gives the same bytes.
 ///
 /// # Errors
-/// When programs cannot be read, or the file holds what the text has no words for (chunks in another order than
-/// vendor files have, unknown chunks).
+/// If programs cannot be read, or the file contains anything that the text cannot express (chunks in an unusual order,
+/// unknown chunks).
 pub fn disassemble(mbs: &Mbs) -> loader::Result<String> {
     let programs = mbs.programs()?;
     if Mbs::of(&programs).write() != mbs.write() {
@@ -30,7 +30,8 @@ pub fn disassemble(mbs: &Mbs) -> loader::Result<String> {
     for program in &programs {
         print(program, &mut text);
     }
-    // Names without a letter, code that is no whole instruction: what does not come back is not printed.
+    // Symbol names that are not identifiers, incomplete instructions: the text is returned only if it assembles to the
+    // same bytes.
     match assemble(&text) {
         Ok(again) if again.write() == mbs.write() => Ok(text),
         _ => Err(loader::Error::unsupported(
@@ -79,13 +80,13 @@ fn print(program: &Program, out: &mut String) {
 /// The code of a program as text.
 fn code_text(program: &Program) -> String {
     match program.stage {
-        // Words that are no whole instruction cannot be there: the length is checked when text is made of a file.
+        // Incomplete instructions cannot occur: the length is checked when a file is printed.
         Stage::Vertex => gp::disassemble(&instructions(&program.code), gp::Options { words: true }),
         Stage::Fragment => pp::disassemble(&program.code, pp::Options { words: true }),
     }
 }
 
-/// A vertex program's words as instructions; words behind the last whole one are left out.
+/// A vertex program's words as instructions, without an incomplete one at the end.
 pub fn instructions(words: &[u32]) -> Vec<[u32; gp::WORDS]> {
     words
         .chunks_exact(4)
@@ -102,7 +103,7 @@ fn class(table: &str, stage: Stage) -> StorageClass {
     }
 }
 
-/// Characters that end words, as escapes.
+/// Escapes characters that would end a word.
 fn escape(name: &[u8]) -> String {
     let plain = |byte: &u8| byte.is_ascii_graphic() && !b"#;,\\=".contains(byte);
     name.iter()
@@ -163,7 +164,7 @@ fn symbol_text(have: &Symbol, class: StorageClass) -> String {
     text
 }
 
-/// What a declaration gives where nothing else is said.
+/// The default fields of a declaration.
 fn usual(ty: Option<Type>, entries: u16, class: StorageClass) -> Symbol {
     let raw = ty.is_none();
     let ty = ty.unwrap_or(Type::Vector(SymbolType::FLOAT, 1));
@@ -183,10 +184,10 @@ fn usual(ty: Option<Type>, entries: u16, class: StorageClass) -> Symbol {
     symbol
 }
 
-/// A number field of a symbol by name.
+/// Reads a numeric field of a symbol.
 type Getter = fn(&Symbol) -> u32;
 
-/// The fields that texts may set, but for those with a syntax of their own.
+/// The fields that text may set, except those with special syntax.
 const FIELDS: [(&str, Getter); 9] = [
     ("type", |s| s.kind.0.into()),
     ("components", |s| s.components.into()),
@@ -199,7 +200,7 @@ const FIELDS: [(&str, Getter); 9] = [
     ("unknown", |s| s.unknown.into()),
 ];
 
-/// Whether a text is of this language.
+/// Whether a text is in this language.
 pub fn recognises(text: &str) -> bool {
     text.lines().any(|line| matches!(line.trim(), ".vertex" | ".fragment"))
 }
@@ -207,7 +208,7 @@ pub fn recognises(text: &str) -> bool {
 /// Assembles a text with one or more programs.
 ///
 /// # Errors
-/// The first place where the text is wrong, with what was expected.
+/// The first error in the text, with what was expected.
 pub fn assemble(text: &str) -> Result<Mbs> {
     let source = Source(text);
     let statements = source.statements();
@@ -228,12 +229,12 @@ pub fn assemble(text: &str) -> Result<Mbs> {
         rest = &rest[end..];
     }
     if programs.is_empty() {
-        return Err(source.error(0..0, "there is no program: `.vertex` or `.fragment` begins one"));
+        return Err(source.error(0..0, "no program: expected `.vertex` or `.fragment`"));
     }
     Ok(Mbs::of(&programs))
 }
 
-/// The lines, from 1, of the instructions of a text's program of a stage, in their order.
+/// The source lines, from 1, of the instructions of a stage's program, in order.
 pub fn lines(text: &str, stage: Stage) -> Vec<u32> {
     let mut lines = Vec::new();
     let (mut line, mut at, mut inside) = (1, 0, false);
@@ -256,7 +257,7 @@ fn first<'a>(statement: &Statement<'a>) -> Option<&'a str> {
     Some(statement.parts.first()?.first()?.text)
 }
 
-/// A symbol as it was declared.
+/// A declared symbol.
 struct Declared {
     declaration: Declaration,
     usual: Symbol,
@@ -337,7 +338,7 @@ impl<'a> Assembler<'a> {
             return Ok(());
         }
         let Some(known) = DIRECTIVES.iter().find(|known| **known == directive) else {
-            return self.fail(name, format!("`{}` is no directive", name.text));
+            return self.fail(name, format!("`{}` is not a directive", name.text));
         };
         self.set.push(known);
         self.values(known, name, operands)
@@ -386,7 +387,7 @@ impl<'a> Assembler<'a> {
         };
         let known = Type::by_name(base);
         let (Some(entries), true) = (entries, known.is_some() || base == "raw") else {
-            return Err(source.error(ty.span.clone(), format!("`{}` is no type", ty.text)));
+            return Err(source.error(ty.span.clone(), format!("`{}` is not a type", ty.text)));
         };
         let Some(bytes) = unescape(label.text) else {
             return Err(source.error(label.span.clone(), "an escape is \\x and two digits"));
@@ -419,7 +420,7 @@ impl<'a> Assembler<'a> {
             match (name, words) {
                 ("init", Some(words)) => symbol.initial = Some(words),
                 (_, Some(words)) if words.len() == 3 => symbol.index = Some([words[0], words[1], words[2]]),
-                _ => return fail(format!("`{text}` is no list of numbers")),
+                _ => return fail(format!("`{text}` is not a list of numbers")),
             }
             return Ok(());
         }
@@ -432,7 +433,7 @@ impl<'a> Assembler<'a> {
             .filter(|n| (0..=i64::from(most)).contains(n))
             .map(|n| n as u32)
         else {
-            return fail(format!("`{text}` is no number up to {most}"));
+            return fail(format!("`{text}` is not a number up to {most}"));
         };
         match name {
             "offset" => *offset = Some(value as u16),
@@ -445,12 +446,12 @@ impl<'a> Assembler<'a> {
             "invariant" => symbol.invariant = value,
             "parent" => symbol.parent = value as u16,
             "unknown" => symbol.unknown = value as u8,
-            _ => return fail(format!("`{name}` is no field of a symbol")),
+            _ => return fail(format!("`{name}` is not a field of a symbol")),
         }
         Ok(())
     }
 
-    /// Gives every symbol a place: the one it was given, or the next of its table.
+    /// Assigns an offset to every symbol: the declared one, or the next in its table.
     fn lay_out(&mut self) {
         let stage = self.stage;
         let mut spaces = [0; 3];
@@ -481,7 +482,7 @@ impl<'a> Assembler<'a> {
         self.program.uniform_space = self.space.unwrap_or(spaces[0]);
     }
 
-    /// What follows from the code, unless the text says otherwise.
+    /// Derives omitted fields from the code.
     fn follow(&mut self) {
         let said = |name| self.set.contains(&name);
         let program = &mut self.program;

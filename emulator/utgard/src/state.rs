@@ -1,4 +1,5 @@
-//! The render state word: how a draw's fragments are made, tested and blended (docs/spec/mali/state.md, section 1).
+//! The render state words: how a draw's fragments are generated, tested and blended (docs/spec/mali/state.md, section
+//! 1).
 
 use crate::field::{Aligned, codes};
 use crate::words::words;
@@ -26,7 +27,7 @@ codes! {
 }
 
 impl Compare {
-    /// Whether it holds of two values.
+    /// Whether the comparison holds for two values.
     #[inline(always)]
     pub fn holds<T: PartialOrd>(self, a: T, b: T) -> bool {
         match self {
@@ -43,29 +44,29 @@ impl Compare {
 }
 
 codes! {
-    /// What is done to the stencil.
+    /// A stencil operation.
     pub complete enum StencilOp, 3 bits {
-        /// It stays.
+        /// Keeps the value.
         Keep = 0, "keep";
-        /// It becomes the reference.
+        /// Replaces it by the reference.
         Replace = 1, "replace";
-        /// It becomes zero.
+        /// Sets it to zero.
         Zero = 2, "zero";
-        /// All its bits are turned.
+        /// Inverts all bits.
         Invert = 3, "invert";
-        /// One more, zero behind the greatest.
+        /// Increments, wrapping to zero.
         IncrementWrap = 4, "increment and wrap";
-        /// One less, the greatest behind zero.
+        /// Decrements, wrapping to the maximum.
         DecrementWrap = 5, "decrement and wrap";
-        /// One more, not past the greatest.
+        /// Increments, saturating.
         Increment = 6, "increment";
-        /// One less, not below zero.
+        /// Decrements, saturating at zero.
         Decrement = 7, "decrement";
     }
 }
 
 codes! {
-    /// How the weighted colours meet.
+    /// A blend equation.
     pub open enum Equation, 3 bits {
         /// Source minus destination.
         Subtract = 0, "subtract";
@@ -81,7 +82,7 @@ codes! {
 }
 
 codes! {
-    /// What a colour is multiplied by.
+    /// A blend factor.
     pub open enum FactorSource, 3 bits {
         /// The fragment's colour.
         Source = 0, "source";
@@ -91,17 +92,17 @@ codes! {
         Constant = 2, "constant";
         /// Zero; its complement is one.
         Zero = 3, "zero";
-        /// The lesser of the source's alpha and what the tile's lacks to one.
+        /// The minimum of the source's alpha and one minus the tile's.
         Saturate = 4, "saturate";
         /// The fragment's second colour.
         Second = 5, "second source";
-        /// As [`FactorSource::Saturate`], in older drivers.
+        /// The same as [`FactorSource::Saturate`], in older drivers.
         OldSaturate = 7, "saturate (old)";
     }
 }
 
 codes! {
-    /// How a varying lies in memory.
+    /// Memory format of a varying.
     pub open enum VaryingFormat, 3 bits {
         /// Four floats.
         Float4 = 0, "vec4";
@@ -115,7 +116,7 @@ codes! {
 }
 
 impl VaryingFormat {
-    /// Bytes of it; those of four floats where it is not known.
+    /// Size in bytes; that of four floats if unknown.
     pub const fn bytes(self) -> u32 {
         match self {
             Self::Float4 | Self::Undocumented(_) => 16,
@@ -139,41 +140,41 @@ words! {
         blend_red: u8, 1, 0, 8;
         /// Blend constant, alpha.
         blend_alpha: u8, 1, 16, 8;
-        /// How colours meet.
+        /// Blend equation of colour.
         color_equation: Equation, 2, 0, 3;
-        /// How alphas meet.
+        /// Blend equation of alpha.
         alpha_equation: Equation, 2, 3, 3;
-        /// What the fragment's colour is multiplied by.
+        /// Factor of the fragment's colour.
         color_source: FactorSource, 2, 6, 3;
-        /// By one minus that.
+        /// Use one minus the factor.
         color_source_complement: bool, 2, 9, 1;
-        /// By its alpha.
+        /// Use the factor's alpha.
         color_source_alpha: bool, 2, 10, 1;
-        /// What the tile's colour is multiplied by.
+        /// Factor of the tile's colour.
         color_destination: FactorSource, 2, 11, 3;
-        /// By one minus that.
+        /// Use one minus the factor.
         color_destination_complement: bool, 2, 14, 1;
-        /// By its alpha.
+        /// Use the factor's alpha.
         color_destination_alpha: bool, 2, 15, 1;
-        /// What the fragment's alpha is multiplied by.
+        /// Factor of the fragment's alpha.
         alpha_source: FactorSource, 2, 16, 3;
-        /// By one minus that.
+        /// Use one minus the factor.
         alpha_source_complement: bool, 2, 19, 1;
-        /// What the tile's alpha is multiplied by.
+        /// Factor of the tile's alpha.
         alpha_destination: FactorSource, 2, 20, 3;
-        /// By one minus that.
+        /// Use one minus the factor.
         alpha_destination_complement: bool, 2, 23, 1;
         /// 12 in draws and 0 in reloads of a tile; meaning unknown.
         unknown_2_24: u8, 2, 24, 4;
-        /// Channels that are written, red lowest.
+        /// Colour write mask, red lowest.
         write_mask: u8, 2, 28, 4;
         /// Depth is written.
         depth_write: bool, 3, 0, 1;
         /// Comparison of the fragment's depth with the tile's.
         depth_compare: Compare, 3, 1, 3;
-        /// Fragments in front of the near plane are kept.
+        /// Whether fragments before the near plane are kept.
         no_near_clip: bool, 3, 4, 1;
-        /// Fragments behind the far plane are kept.
+        /// Whether fragments beyond the far plane are kept.
         no_far_clip: bool, 3, 5, 1;
         /// Register of the depth.
         depth_register: u8, 3, 6, 4;
@@ -187,9 +188,9 @@ words! {
         offset_slope: u8, 3, 16, 8;
         /// Polygon offset, signed, in halves.
         offset_units: u8, 3, 24, 8;
-        /// Least depth.
+        /// Minimum depth.
         depth_near: u16, 4, 0, 16;
-        /// Greatest depth.
+        /// Maximum depth.
         depth_far: u16, 4, 16, 16;
         /// Stencil of the front: comparison.
         front_compare: Compare, 5, 0, 3;
@@ -201,7 +202,7 @@ words! {
         front_pass: StencilOp, 5, 9, 3;
         /// Reference.
         front_reference: u8, 5, 16, 8;
-        /// Bits that are compared.
+        /// Mask of the comparison.
         front_mask: u8, 5, 24, 8;
         /// Stencil of the back: comparison.
         back_compare: Compare, 6, 0, 3;
@@ -213,7 +214,7 @@ words! {
         back_pass: StencilOp, 6, 9, 3;
         /// Reference.
         back_reference: u8, 6, 16, 8;
-        /// Bits that are compared.
+        /// Mask of the comparison.
         back_mask: u8, 6, 24, 8;
         /// Bits of the stencil that the front writes.
         front_write_mask: u8, 7, 0, 8;
@@ -231,13 +232,13 @@ words! {
         multisample_b: bool, 8, 5, 1;
         /// Coverage by samples.
         multisample_c: bool, 8, 6, 1;
-        /// Alpha says how many samples are covered.
+        /// Alpha sets the number of covered samples.
         alpha_to_coverage: bool, 8, 7, 1;
-        /// Alpha becomes one behind that.
+        /// Alpha becomes one afterwards.
         alpha_to_one: bool, 8, 8, 1;
         /// Points 0, lines 1, triangles 2: a hint.
         primitive: u8, 8, 10, 2;
-        /// Samples that are written.
+        /// Mask of samples that are written.
         sample_mask: u8, 8, 12, 4;
         /// Register of the colour.
         color_register: u8, 8, 16, 4;
@@ -255,25 +256,25 @@ words! {
         varying_formats: u32, 10, 0, 30;
         /// Format of varying 10, low bits.
         varying_10_low: u8, 10, 30, 2;
-        /// Least power of two of uniform vec4s that holds them all.
+        /// Log2 of the uniform space in vec4s, rounded up.
         uniform_size: u8, 11, 0, 4;
         /// Address of the uniform blocks' list.
         uniforms: Aligned<4>, 11, 4, 28;
         /// Address of the texture descriptors' list.
         textures: u32, 12, 0, 32;
-        /// Bytes from one vertex's varyings to the next, in eights.
+        /// Stride of the varyings in units of eight bytes.
         varying_stride: u8, 13, 0, 5;
-        /// There are textures.
+        /// Whether there are textures.
         has_textures: bool, 13, 5, 1;
         /// Meaning unknown.
         unknown_13_6: bool, 13, 6, 1;
-        /// There are uniforms.
+        /// Whether there are uniforms.
         has_uniforms: bool, 13, 7, 1;
         /// Depth may be tested before the program runs, a hint.
         early_depth: u8, 13, 8, 2;
         /// Meaning unknown.
         unknown_13_10: u8, 13, 10, 2;
-        /// Fragments behind later ones may be left out, a hint.
+        /// Hidden fragments may be skipped, a hint.
         pixel_kill: bool, 13, 12, 1;
         /// Meaning unknown.
         unknown_13_13: bool, 13, 13, 1;
@@ -281,11 +282,11 @@ words! {
         texture_count: u16, 13, 14, 14;
         /// Register of the second colour.
         second_register: u8, 13, 28, 4;
-        /// Triangles that turn counter-clockwise in the picture's rows are the front.
+        /// Whether triangles that are counter-clockwise in the picture's rows are front-facing.
         front_ccw: bool, 14, 12, 1;
-        /// Colours are dithered.
+        /// Whether colours are dithered.
         dither: bool, 14, 13, 1;
-        /// There are uniforms, again.
+        /// Whether there are uniforms, repeated.
         has_uniforms_again: bool, 14, 16, 1;
         /// Format of varying 10, high bit.
         varying_10_high: bool, 15, 0, 1;
@@ -307,7 +308,7 @@ impl RenderState {
         }
     }
 
-    /// Sets the register of the colour, in all its places.
+    /// Sets all copies of the colour register.
     pub fn set_color_register(&mut self, register: u8) {
         self.color_register = register;
         (self.color_register_1, self.color_register_2, self.color_register_3) = (register, register, register);

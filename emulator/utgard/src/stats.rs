@@ -1,11 +1,11 @@
-//! What a program uses and how long it takes at least: one instruction a cycle on both processors.
+//! Resources that a program uses, and its minimum time: one instruction per cycle on both processors.
 
 use super::flow::{Finding, Paths, paths};
 use super::gp::{self, Source, Stored};
 use super::pp::{self, StoreMode};
 use loader::mbs::{Program, Stage};
 
-/// Figures of a program.
+/// Statistics of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stats {
     /// Instructions.
@@ -14,17 +14,17 @@ pub struct Stats {
     pub words: u32,
     /// Vec4 registers that are read or written.
     pub registers: u32,
-    /// Vec4s of temporaries that fragments store to, or highest vec4 of the vertex memory that is read, plus one.
+    /// Vec4s of temporaries that fragments store to, or for vertex programs one past the highest vec4 read.
     pub memory: u32,
-    /// Each unit with how many instructions use it.
+    /// Each unit with the number of instructions that use it.
     pub units: Vec<(&'static str, u32)>,
-    /// Cycles of the ways through.
+    /// Cycles of the paths.
     pub paths: Paths,
-    /// What cannot be right.
+    /// Findings of the verifier.
     pub findings: Vec<Finding>,
 }
 
-/// Figures of a program of either stage.
+/// Statistics of a program of either stage.
 pub fn stats(program: &Program) -> Stats {
     match program.stage {
         Stage::Vertex => vertex(&program.code),
@@ -99,7 +99,7 @@ fn fragment(words: &[u32], stack: Option<u32>) -> Stats {
     }
 }
 
-/// General registers an instruction writes, a bit each.
+/// Mask of general registers that an instruction writes.
 fn written(i: &pp::Instruction) -> u32 {
     let writes = pp::access::accesses(i).into_iter().filter_map(|access| access.writes);
     writes

@@ -1,5 +1,5 @@
-//! Command streams: of vertices, of polygon lists, and the lists of tiles (docs/spec/mali/streams.md). A command is a
-//! value and an operation, 64 bits; the operation's upper bits say what it is.
+//! Command streams of vertices and polygon lists, and tile lists (docs/spec/mali/streams.md). A command is 64 bits, a
+//! value and an operation; the operation's upper bits select the command.
 
 use crate::field::{Aligned, Code, codes};
 use crate::words::{commands, words};
@@ -9,14 +9,14 @@ commands! {
     pub enum VertexCommand {
         /// Runs vertices.
         RunVertices([0, 0xf000_0000] = [0, 0]) {
-            /// Vertices come by indices.
+            /// Whether vertices are indexed.
             indexed: bool, 0, 0, 1;
-            /// How many.
+            /// Number of vertices.
             count: u32, 0, 24, 24;
         }
-        /// Says how long the program is.
+        /// Length of the program.
         ProgramInfo([0, 0xf000_ffff] = [0, 0x1000_0040]) {
-            /// Instructions less one.
+            /// Instructions minus one.
             last: u16, 0, 10, 10;
             /// The last instruction that reads attributes, a hint.
             prefetch: u16, 0, 20, 12;
@@ -26,21 +26,21 @@ commands! {
             /// 3.
             value: u32, 0, 0, 32;
         }
-        /// Says how many attributes and outputs a vertex has.
+        /// Number of attributes and outputs per vertex.
         Counts([0, 0xf000_ffff] = [0, 0x1000_0042]) {
-            /// Outputs less one.
+            /// Outputs minus one.
             outputs: u8, 0, 8, 8;
-            /// Attributes less one.
+            /// Attributes minus one.
             attributes: u8, 0, 24, 8;
         }
-        /// Says where attributes are.
+        /// Specifications of the attributes.
         Attributes([0, 0xf000_ffff] = [0, 0x2000_0000]) {
             /// Address of the specifications.
             address: u32, 0, 0, 32;
             /// Their words.
             words: u16, 1, 16, 12;
         }
-        /// Says where outputs go.
+        /// Specifications of the outputs.
         Outputs([0, 0xf000_ffff] = [0, 0x2000_0008]) {
             /// Address of the specifications.
             address: u32, 0, 0, 32;
@@ -51,7 +51,7 @@ commands! {
         Uniforms([0, 0xf000_0000] = [0, 0x3000_0000]) {
             /// Their address.
             address: u32, 0, 0, 32;
-            /// How many vec4s.
+            /// Number of vec4s.
             vec4s: u16, 1, 16, 12;
         }
         /// Loads a program.
@@ -61,17 +61,17 @@ commands! {
             /// Its instructions.
             instructions: u16, 1, 16, 12;
         }
-        /// Keeps step with the polygon list builder.
+        /// Synchronises with the polygon list builder.
         VertexSemaphore([0, 0xf000_0000] = [0, 0x5000_0000]) {
-            /// Which step: [`semaphore`].
+            /// The step: [`semaphore`].
             value: u32, 0, 0, 32;
         }
-        /// Behind each draw.
+        /// After each draw.
         Flush([0, 0xf000_0000] = [0, 0x6000_0000]) {
         }
-        /// The stream goes on elsewhere.
+        /// Continues the stream at another address.
         VertexJump([0, 0xf000_0000] = [0, 0xf000_0000]) {
-            /// Where.
+            /// The address.
             address: u32, 0, 0, 32;
         }
     }
@@ -81,13 +81,13 @@ commands! {
 pub mod semaphore {
     /// Before the vertices of a draw without indices.
     pub const VERTEX_BEGIN: u32 = 0x0002_8000;
-    /// Behind that.
+    /// After that.
     pub const VERTEX_NEXT: u32 = 1;
-    /// Behind the vertices of a draw without indices.
+    /// After the vertices of a draw without indices.
     pub const VERTEX_END: u32 = 0;
     /// Before a draw of the polygon list builder.
     pub const LIST_BEGIN: u32 = 0x0001_0002;
-    /// Behind it.
+    /// After it.
     pub const LIST_END: u32 = 0x0001_0001;
 }
 
@@ -129,7 +129,7 @@ codes! {
 }
 
 impl ComponentType {
-    /// Bytes of a component, of the types that are known.
+    /// Size of a component in bytes, for known types.
     pub const fn bytes(self) -> Option<u32> {
         Some(match self {
             Self::F32 | Self::I32 | Self::U32 | Self::Snorm32 | Self::Unorm32 => 4,
@@ -141,22 +141,22 @@ impl ComponentType {
 }
 
 words! {
-    /// Where an attribute comes from, or an output goes.
+    /// Memory layout of an attribute or an output.
     pub struct VertexSpec, 2 words {
-        /// Address of the first vertex's.
+        /// Address of the first vertex's value.
         address: u32, 0, 0, 32;
-        /// Components less one.
+        /// Components minus one.
         components: u8, 1, 0, 2;
         /// Type of the components.
         kind: ComponentType, 1, 2, 8;
-        /// Integers are fixed-point numbers with 16 bits behind the point.
+        /// Integers are fixed-point numbers with 16 fractional bits.
         fixed: bool, 1, 10, 1;
-        /// Bytes from one vertex's to the next.
+        /// Stride in bytes.
         stride: u32, 1, 11, 21;
     }
 }
 
-/// What a specification of an output means.
+/// The meaning of an output's specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputKind {
     /// `gl_Position`, four floats.
@@ -170,7 +170,7 @@ pub enum OutputKind {
 impl VertexSpec {
     /// The specification of `gl_Position` at an address.
     pub const fn position(address: u32) -> Self {
-        // In outputs the type's number means what the vertices are assembled from.
+        // In outputs the type's number selects what the vertex is assembled from.
         Self {
             address,
             components: 0,
@@ -189,7 +189,7 @@ impl VertexSpec {
         }
     }
 
-    /// So many floats at an address.
+    /// A specification of floats at an address.
     pub const fn floats(address: u32, components: u32, stride: u32) -> Self {
         Self {
             address,
@@ -200,7 +200,7 @@ impl VertexSpec {
         }
     }
 
-    /// What it means for an output.
+    /// Its meaning for an output.
     pub fn output(&self) -> OutputKind {
         if *self == Self::position(self.address) {
             OutputKind::Position
@@ -211,34 +211,34 @@ impl VertexSpec {
         }
     }
 
-    /// Number of the type, the bit for fixed-point numbers included.
+    /// The type's number, including the fixed-point bit.
     pub fn type_code(&self) -> u32 {
         self.kind.code() | u32::from(self.fixed) << 8
     }
 }
 
 codes! {
-    /// What primitives a draw is of.
+    /// Primitive type of a draw.
     pub open enum PrimitiveMode, 5 bits {
         /// Points.
         Points = 0, "points";
         /// Lines.
         Lines = 1, "lines";
-        /// Lines, each from the end of the one before, and back to the first.
+        /// Connected lines, back to the first vertex.
         LineLoop = 2, "line loop";
-        /// Lines, each from the end of the one before.
+        /// Connected lines.
         LineStrip = 3, "line strip";
         /// Triangles.
         Triangles = 4, "triangles";
-        /// Triangles, each with the last two vertices of the one before.
+        /// Triangles that each share two vertices with the previous one.
         TriangleStrip = 5, "triangle strip";
         /// Triangles that share the first vertex.
         TriangleFan = 6, "triangle fan";
-        /// Quadrilaterals, of four vertices each.
+        /// Quads, four vertices each.
         Quads = 7, "quads";
-        /// Quadrilaterals, each with the last two vertices of the one before.
+        /// Quads that each share two vertices with the previous one.
         QuadStrip = 8, "quad strip";
-        /// One polygon, whose triangles share the first vertex.
+        /// One polygon; its triangles share the first vertex.
         Polygon = 9, "polygon";
         /// Rectangles: right top, left top, left bottom.
         Rectangle = 15, "rectangle";
@@ -250,16 +250,16 @@ commands! {
     pub enum ListCommand {
         /// Draws primitives.
         DrawPrimitives([0, 0xf000_0000] = [0, 0]) {
-            /// First vertex, or the least index.
+            /// First vertex, or the minimum index.
             start: u32, 0, 0, 24;
-            /// How many vertices.
+            /// Number of vertices.
             count: u32, 0, 24, 24;
-            /// What primitives.
+            /// Primitive type.
             mode: PrimitiveMode, 1, 16, 5;
-            /// Vertices come by indices.
+            /// Whether vertices are indexed.
             indexed: bool, 1, 21, 1;
         }
-        /// Positions of a draw by indices.
+        /// Positions of an indexed draw.
         Positions([0, 0xffff_ffff] = [0, 0x1000_0100]) {
             /// Their address.
             address: u32, 0, 0, 32;
@@ -269,17 +269,17 @@ commands! {
             /// Their address.
             address: u32, 0, 0, 32;
         }
-        /// Sizes of the points of a draw by indices.
+        /// Point sizes of an indexed draw.
         PointSizes([0, 0xffff_ffff] = [0, 0x1000_0102]) {
             /// Their address.
             address: u32, 0, 0, 32;
         }
-        /// Where lists that outgrow their blocks go on, in older drivers.
+        /// Start of the heap for lists that outgrow their blocks, in older drivers.
         HeapStart([0, 0xffff_ffff] = [0, 0x1000_0103]) {
             /// Address.
             address: u32, 0, 0, 32;
         }
-        /// End of that room.
+        /// End of the heap.
         HeapEnd([0, 0xffff_ffff] = [0, 0x1000_0104]) {
             /// Address.
             address: u32, 0, 0, 32;
@@ -306,9 +306,9 @@ commands! {
         }
         /// Size of the picture in tiles.
         TileCounts([0, 0xffff_ffff] = [0, 0x1000_0109]) {
-            /// Rows less one.
+            /// Rows minus one.
             rows: u8, 0, 8, 8;
-            /// Columns less one.
+            /// Columns minus one.
             columns: u8, 0, 24, 8;
         }
         /// Always 0; meaning unknown.
@@ -316,9 +316,9 @@ commands! {
             /// 0.
             value: u32, 0, 0, 32;
         }
-        /// How primitives are made.
+        /// Setup of primitives.
         PrimitiveSetup([0, 0xffff_ffff] = [0, 0x1000_010b]) {
-            /// Bytes of a block of lists: power of two, less seven.
+            /// Log2 of a list block's bytes, minus seven.
             block_size: u8, 0, 8, 2;
             /// Indices of 16 bits.
             indices_16: bool, 0, 10, 1;
@@ -326,20 +326,20 @@ commands! {
             indices_32: bool, 0, 11, 1;
             /// Points have the size of [`PointSize`].
             fixed_size: bool, 0, 12, 1;
-            /// Vertices come from a program.
+            /// Whether vertices come from a program.
             from_program: bool, 0, 13, 1;
-            /// Triangles that turn clockwise in the picture's rows are left out.
+            /// Whether triangles that are clockwise in the picture's rows are culled.
             cull_clockwise: bool, 0, 17, 1;
-            /// Triangles that turn counter-clockwise are left out.
+            /// Whether counter-clockwise triangles are culled.
             cull_counter_clockwise: bool, 0, 18, 1;
         }
-        /// Blocks of lists in tiles.
+        /// Size of a list block in tiles.
         BlockShape([0, 0xffff_ffff] = [0, 0x1000_010c]) {
-            /// Power of two of its columns.
+            /// Log2 of its columns.
             shift_x: u8, 0, 0, 4;
-            /// Power of two of its rows.
+            /// Log2 of its rows.
             shift_y: u8, 0, 16, 4;
-            /// The lesser of the two, at most 2.
+            /// The minimum of the two, at most 2.
             least: u8, 0, 28, 4;
         }
         /// Size of points, or width of lines.
@@ -357,14 +357,14 @@ commands! {
             /// 0 to 1.
             depth: f32, 0, 0, 32;
         }
-        /// Where the blocks of lists are.
+        /// Table of list blocks.
         BlockTable([0, 0xf000_0000] = [0, 0x2800_0000]) {
             /// Address of their addresses.
             address: u32, 0, 0, 32;
-            /// How many, less one.
+            /// Number of blocks minus one.
             last: u16, 1, 0, 16;
         }
-        /// Blocks a row.
+        /// Blocks per row.
         BlockWidth([0, 0xf000_0000] = [0, 0x3000_0000]) {
             /// Blocks.
             blocks: u32, 0, 0, 32;
@@ -372,12 +372,12 @@ commands! {
         /// End of the stream.
         End([0, 0xf000_0000] = [0, 0x5000_0000]) {
         }
-        /// Keeps step with the vertices.
+        /// Synchronises with the vertex stream.
         ListSemaphore([0, 0xf000_0000] = [0, 0x6000_0000]) {
-            /// Which step: [`semaphore`].
+            /// The step: [`semaphore`].
             value: u32, 0, 0, 32;
         }
-        /// Pixels that may be drawn, the last ones included.
+        /// Rectangle of pixels that may be drawn, inclusive.
         Scissor([0, 0xf000_0000] = [0, 0x7000_0000]) {
             /// First row.
             top: u16, 0, 0, 15;
@@ -388,7 +388,7 @@ commands! {
             /// Last column.
             right: u16, 1, 13, 15;
         }
-        /// What draws are made with.
+        /// State of the following draws.
         BindState([0, 0xf000_0000] = [0, 0x8000_0000]) {
             /// Address of the render state.
             state: u32, 0, 0, 32;
@@ -409,28 +409,28 @@ commands! {
             /// Which register.
             register: u32, 1, 0, 28;
         }
-        /// Waits, in older drivers.
+        /// A barrier, in older drivers.
         Barrier([0, 0xf000_0000] = [0, 0xd000_0000]) {
         }
-        /// The stream goes on elsewhere.
+        /// Continues the stream at another address.
         ListJump([0, 0xf000_0000] = [0, 0xf000_0000]) {
-            /// Where.
+            /// The address.
             address: u32, 0, 0, 32;
         }
     }
 }
 
 commands! {
-    /// A command of a list of tiles.
+    /// A command of a tile list.
     pub enum TileCommand {
-        /// What follows is of a tile.
+        /// Begins a tile.
         BeginTile([0, 0xff00_0000] = [0, 0xb800_0000]) {
             /// Column of tiles.
             column: u8, 1, 0, 8;
             /// Row of tiles.
             row: u8, 1, 8, 8;
         }
-        /// Runs a block of lists.
+        /// Runs a list block.
         RunBlock([0xe000_0000, 0xff00_0000] = [0xe000_0002, 0xb000_0000]) {
             /// Address of the block.
             block: Aligned<5>, 0, 2, 27;
@@ -446,7 +446,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_what_drivers_write() {
+    fn commands_match_those_of_drivers() {
         let draw = DrawPrimitives {
             start: 5,
             count: 0x0001_2345,
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_is_some_command() {
+    fn every_word_decodes() {
         let mut random = fastrand::Rng::with_seed(3);
         for _ in 0..100_000 {
             let words = [random.u32(..), random.u32(..)];
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs_are_told_apart() {
+    fn outputs_are_distinguished() {
         assert_eq!(VertexSpec::position(64).to_words(), [64, 0x8020]);
         assert_eq!(VertexSpec::point_size(64).to_words(), [64, 0x2021]);
         assert_eq!(VertexSpec::floats(64, 2, 32).to_words(), [64, 0x10001]);

@@ -1,4 +1,4 @@
-//! Symbols in operands: what a program declares can be called by its name where the code has a number.
+//! Symbols in operands: a declared name may be used where the code has a number.
 //!
 //! | in | is | for |
 //! |---|---|---|
@@ -19,13 +19,13 @@ use std::ops::Range;
 
 type Result<T, E = SourceError> = std::result::Result<T, E>;
 
-/// Texts for words in which symbols stand, by where the words begin.
+/// Replacement text of words that contain symbols, by their start.
 pub(super) type Texts = HashMap<usize, String>;
 
-/// The words of a program's statements with numbers for its symbols.
+/// The words of a program's statements with symbols replaced by numbers.
 ///
 /// # Errors
-/// Where an element is outside of its array, or components of what is only a part of a vec4.
+/// If an index is out of range, or if components of a partial vec4 are named.
 pub(super) fn texts(source: Source<'_>, program: &Program, statements: &[Statement<'_>]) -> Result<Texts> {
     let mut texts = Texts::new();
     for part in statements.iter().flat_map(|statement| &statement.parts) {
@@ -44,7 +44,7 @@ pub(super) fn texts(source: Source<'_>, program: &Program, statements: &[Stateme
     Ok(texts)
 }
 
-/// The statements with those texts in them.
+/// The statements with these replacements.
 pub(super) fn with<'t>(texts: &'t Texts, statements: &[Statement<'t>]) -> Vec<Statement<'t>> {
     let mut statements = statements.to_vec();
     let parts = statements.iter_mut().flat_map(|statement| &mut statement.parts);
@@ -56,7 +56,7 @@ pub(super) fn with<'t>(texts: &'t Texts, statements: &[Statement<'t>]) -> Vec<St
     statements
 }
 
-/// Which table's symbols an operand may name.
+/// The table that an operand's symbol is looked up in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Uniform,
@@ -69,13 +69,13 @@ fn kinds(stage: Stage, operation: &str) -> Option<&'static [Kind]> {
         (Stage::Fragment, "texld", _) | (Stage::Fragment, _, "load.u") => Some(&[Kind::Uniform]),
         (Stage::Fragment, _, "load.v") => Some(&[Kind::Varying]),
         (Stage::Fragment, ..) => None,
-        // Addresses and labels have names of their own.
+        // Address registers and labels have a separate namespace.
         (Stage::Vertex, "load" | "branch" | "set", _) => None,
         (Stage::Vertex, ..) => Some(&[Kind::Uniform, Kind::Attribute, Kind::Varying]),
     }
 }
 
-/// Whether a name means something to the assembler itself.
+/// Whether a name is reserved by the assembler.
 fn is_taken(stage: Stage, name: &str) -> bool {
     let numbered = |letter: char| {
         let rest = name.strip_prefix(letter);
@@ -99,7 +99,7 @@ fn is_taken(stage: Stage, name: &str) -> bool {
     }
 }
 
-/// A word with a number for the symbol in it; nothing where there is none.
+/// A word with its symbol replaced by a number; `None` if it has no symbol.
 fn text(source: Source<'_>, program: &Program, kinds: &[Kind], word: &Word<'_>) -> Result<Option<String>> {
     let mut at = 0;
     while let Some(range) = identifier(word.text, at) {
@@ -126,7 +126,7 @@ fn text(source: Source<'_>, program: &Program, kinds: &[Kind], word: &Word<'_>) 
     Ok(None)
 }
 
-/// The next name in a word that no sign makes a register or a component.
+/// The next identifier in a word that is not part of a register or a component.
 fn identifier(text: &str, from: usize) -> Option<Range<usize>> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut start = from;
@@ -160,20 +160,20 @@ fn is_sampler(symbol: &Symbol) -> bool {
     )
 }
 
-/// A sampler's number: they count in the order of their places.
+/// A sampler's number: samplers are numbered by offset.
 fn unit(program: &Program, sampler: &Symbol) -> usize {
     let all = program.uniforms.iter().flatten();
     let before = |symbol: &&Symbol| symbol.is_used() && is_sampler(symbol) && symbol.offset < sampler.offset;
     all.filter(before).count()
 }
 
-/// The float at which a symbol, or an element of it, begins.
+/// The first float of a symbol or of one of its elements.
 fn place(symbol: &Symbol, element: Option<&str>) -> Result<u32, String> {
     let first = u32::from(symbol.offset);
     let Some(element) = element else { return Ok(first) };
     let name = String::from_utf8_lossy(&symbol.name);
     let (stride, count) = match symbol.entries {
-        // A matrix's columns: it has as many as components.
+        // A matrix has as many columns as components.
         0 => match (u32::from(symbol.stride), u32::from(symbol.components).max(1)) {
             (stride, columns) if stride > columns => (stride / columns, columns),
             _ => (0, 0),
@@ -185,7 +185,7 @@ fn place(symbol: &Symbol, element: Option<&str>) -> Result<u32, String> {
     Ok(first + number * stride)
 }
 
-/// How the code calls a place; `rest` is what stands behind the symbol.
+/// The operand for a place; `rest` follows the symbol.
 fn operand(stage: Stage, kind: Kind, symbol: &Symbol, place: u32, rest: &str) -> Result<String, String> {
     let (vector, component) = (place / 4, place as usize % 4);
     if stage == Stage::Vertex {
@@ -213,7 +213,7 @@ fn operand(stage: Stage, kind: Kind, symbol: &Symbol, place: u32, rest: &str) ->
     }
 }
 
-/// A vertex program's symbol that begins within a vec4: one component of it is moved to where it is.
+/// A vertex program's symbol that begins within a vec4: one component is shifted to its place.
 fn part(kind: Kind, vector: u32, component: usize, rest: &str) -> Result<String, String> {
     let letter = match kind {
         Kind::Uniform => format!("t[{vector}]"),
@@ -230,7 +230,7 @@ fn part(kind: Kind, vector: u32, component: usize, rest: &str) -> Result<String,
 mod tests {
     use crate::shader::{assemble, disassemble};
 
-    /// Both texts are the same program.
+    /// Checks that both texts assemble to the same program.
     fn same(head: &str, named: &str, numbered: &str) {
         let [a, b] = [named, numbered].map(|code| assemble(&format!("{head}\n{code}\n")).map(|mbs| mbs.write()));
         assert_eq!(a.expect(named), b.expect(numbered), "{named}");
@@ -240,7 +240,7 @@ mod tests {
                             .uniform vec4[3] lights\n.uniform sampler2D stone\n.varying vec4 tint\n.varying vec2 uv";
 
     #[test]
-    fn fragment_programs_call_symbols_by_name() {
+    fn fragment_programs_use_symbol_names() {
         let end = "mov.v1 $0 ^uniform, stop";
         for (named, numbered) in [
             ("color", "0"),
@@ -264,18 +264,18 @@ mod tests {
     }
 
     #[test]
-    fn vertex_programs_call_symbols_by_name() {
+    fn vertex_programs_use_symbol_names() {
         let head = ".vertex\n.uniform mat4 m\n.uniform vec4 shift\n.attribute vec4 position\n.attribute vec4 color\n\
                     .varying vec4 gl_Position\n.varying vec4 tint";
         same(head, "mul.m0 $0.x position.x m[1].y", "mul.m0 $0.x a0.x t[1].y");
         same(head, "add.a0 tint.x color.w -shift.x", "add.a0 v1.x a1.w -t[4].x");
-        // What is printed has numbers, and is the same program.
+        // The printed text has numbers, and is the same program.
         let mbs = assemble(&format!("{head}\nmov.a0 tint.z color.z\n")).unwrap();
         assert!(disassemble(&mbs).unwrap().contains("v1.z a1.z"));
     }
 
     #[test]
-    fn what_is_outside_is_told_with_its_place() {
+    fn out_of_range_symbols_are_reported_with_their_place() {
         let error = assemble(&format!("{FRAGMENT}\nload.u lights[3], stop\n")).unwrap_err();
         assert_eq!((error.line, error.column), (9, 8));
         assert!(error.message.contains("has 3 elements"), "{}", error.message);

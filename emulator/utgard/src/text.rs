@@ -1,7 +1,7 @@
-//! What both assembly languages share: statements of comma-separated parts, labels, comments, numbers.
+//! The syntax shared by both assembly languages: statements of comma-separated parts, labels, comments, numbers.
 //!
-//! A statement is a line; a line that ends with a comma goes on in the next one. `#` and `;` begin comments. Words
-//! that end with a colon before the first part are labels; a name or a number may be one.
+//! A statement is a line; a line that ends with a comma continues in the next. `#` and `;` begin comments. Words before
+//! the first part that end with a colon are labels; a label is a name or a number.
 
 use loader::SourceError;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use std::ops::Range;
 pub struct Word<'a> {
     /// Its characters.
     pub text: &'a str,
-    /// Its bytes in the source.
+    /// Its byte range in the source.
     pub span: Range<usize>,
 }
 
@@ -26,14 +26,14 @@ pub struct Statement<'a> {
 }
 
 impl Statement<'_> {
-    /// Bytes of the first part's first word, or nothing at the start.
+    /// Byte range of the first word, or an empty range at the start.
     pub fn span(&self) -> Range<usize> {
         let first = self.parts.first().and_then(|part| part.first());
         first.or(self.labels.first()).map_or(0..0, |word| word.span.clone())
     }
 }
 
-/// A text being read.
+/// A source text.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a>(pub &'a str);
 
@@ -82,10 +82,10 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A number, decimal or behind `0x`, with or without a sign.
+    /// A signed number, decimal or with `0x`.
     ///
     /// # Errors
-    /// When the word is none, or too large for 32 bits.
+    /// If the word is not a number, or exceeds 32 bits.
     pub fn number(&self, word: &Word<'_>) -> Result<i64, SourceError> {
         number(word.text).ok_or_else(|| {
             let message = format!("`{}` where a number is expected", word.text);
@@ -93,10 +93,10 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Where each label stands, in the unit of `addresses` (one per statement).
+    /// Positions of the labels, in the unit of `addresses` (one per statement).
     ///
     /// # Errors
-    /// A label that is there twice.
+    /// A duplicate label.
     pub fn labels(
         &self,
         statements: &[Statement<'a>],
@@ -115,10 +115,10 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The words of a piece of text that begins at byte `start` of the source.
+/// The words of a substring that begins at byte `start` of the source.
 fn words_of(start: usize, text: &str) -> impl Iterator<Item = Word<'_>> {
     text.split_whitespace().map(move |word| {
-        // The words are parts of `text`, so their distance from it is their place.
+        // The words are slices of `text`, so their distance from it is their position.
         let at = start + (word.as_ptr() as usize - text.as_ptr() as usize);
         Word {
             text: word,
@@ -127,7 +127,7 @@ fn words_of(start: usize, text: &str) -> impl Iterator<Item = Word<'_>> {
     })
 }
 
-/// A number of at most 32 bits, decimal or behind `0x`.
+/// A number of at most 32 bits, decimal or with `0x`.
 pub fn number(text: &str) -> Option<i64> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -144,7 +144,7 @@ pub fn number(text: &str) -> Option<i64> {
 /// Component letters in order.
 pub const COMPONENTS: [char; 4] = ['x', 'y', 'z', 'w'];
 
-/// Number of a component letter.
+/// Index of a component letter.
 pub fn component(letter: char) -> Option<u32> {
     COMPONENTS.iter().position(|c| *c == letter).map(|at| at as u32)
 }

@@ -4,9 +4,9 @@ use crate::field::codes;
 use crate::words::words;
 
 codes! {
-    /// A format of texels.
+    /// A texel format.
     pub open enum TexelFormat, 6 bits {
-        /// None: a view that is missing.
+        /// None: an absent view.
         Missing = 0x00, "none";
         /// Luminance.
         L8 = 0x09, "L8";
@@ -18,7 +18,7 @@ codes! {
         Bgr565 = 0x0e, "BGR565";
         /// Sixteen bits: 5 blue, 5 green, 5 red, 1 alpha.
         Bgra5551 = 0x0f, "BGRA5551";
-        /// Sixteen bits: 4 each.
+        /// Sixteen bits: 4 per channel.
         Bgra4444 = 0x10, "BGRA4444";
         /// Luminance, alpha.
         L8A8 = 0x11, "L8A8";
@@ -32,7 +32,7 @@ codes! {
         Rgb888 = 0x15, "RGB888";
         /// Four bytes.
         Rgba8888 = 0x16, "RGBA8888";
-        /// Four bytes, the last of them not used.
+        /// Four bytes, the last unused.
         Rgbx8888 = 0x17, "RGBX8888";
         /// Compressed blocks of 4x4 texels.
         Etc1 = 0x20, "ETC1";
@@ -56,7 +56,7 @@ codes! {
 }
 
 impl TexelFormat {
-    /// Bytes of a texel, of a block for [`TexelFormat::Etc1`]; none of those that are not known.
+    /// Bytes per texel, or per block for [`TexelFormat::Etc1`]; `None` for unknown formats.
     pub const fn bytes(self) -> Option<u32> {
         Some(match self {
             Self::L8 | Self::A8 | Self::I8 => 1,
@@ -70,30 +70,30 @@ impl TexelFormat {
         })
     }
 
-    /// Texels lie in compressed blocks of 4x4.
+    /// Whether texels are in compressed blocks of 4x4.
     pub const fn is_compressed(self) -> bool {
         matches!(self, Self::Etc1)
     }
 }
 
 codes! {
-    /// How coordinates outside a texture are brought inside.
+    /// Wrap mode of coordinates outside the texture.
     pub complete enum Wrap, 3 bits {
-        /// The texture goes on and on.
+        /// Repeat.
         Repeat = 0, "repeat";
-        /// The outermost texels.
+        /// Clamp to the edge texels.
         Clamp = 1, "clamp to edge";
-        /// Half the border.
+        /// Clamp to halfway into the border.
         ClampHalfBorder = 2, "clamp to half border";
-        /// The border.
+        /// Clamp to the border.
         ClampBorder = 3, "clamp to border";
-        /// The texture and its mirror image in turn.
+        /// Mirrored repeat.
         Mirror = 4, "mirror";
-        /// One mirror image, then its outermost texels.
+        /// Mirror once, then clamp to the edge texels.
         MirrorOnceClamp = 5, "mirror once to edge";
-        /// One mirror image, then half the border.
+        /// Mirror once, then clamp to halfway into the border.
         MirrorOnceHalfBorder = 6, "mirror once to half border";
-        /// One mirror image, then the border.
+        /// Mirror once, then clamp to the border.
         MirrorOnceBorder = 7, "mirror once to border";
     }
 }
@@ -101,11 +101,11 @@ codes! {
 codes! {
     /// Dimensions of a texture.
     pub complete enum Dimension, 2 bits {
-        /// A row.
+        /// 1D.
         One = 0, "1D";
-        /// A picture; the faces of a cube are [`Dimension::Three`].
+        /// 2D; a cube uses [`Dimension::Three`].
         Two = 1, "2D";
-        /// Several slices, or faces.
+        /// Several slices or faces.
         Three = 2, "3D";
         /// In no known descriptor.
         Four = 3, "3";
@@ -113,43 +113,43 @@ codes! {
 }
 
 codes! {
-    /// How texels of two levels are joined.
+    /// Filter between mip levels.
     pub open enum MipFilter, 2 bits {
         /// The nearest level.
         Nearest = 0, "nearest";
-        /// Both, weighted.
+        /// Linear interpolation of two levels.
         Linear = 3, "linear";
     }
 }
 
 codes! {
-    /// Where texels lie.
+    /// Memory layout of texels.
     pub open enum TexelLayout, 2 bits {
         /// Row by row.
         Linear = 0, "linear";
-        /// Tiles of 16x16 texels, in u-order inside.
+        /// Tiles of 16x16 texels, each in u-order.
         Tiled = 3, "tiled";
     }
 }
 
-/// Levels a descriptor has at most: 4096 down to 1.
+/// Maximum number of levels: 4096 down to 1.
 pub const MAX_LEVELS: usize = 13;
 
-/// Bytes of the longest descriptor.
+/// Size of the longest descriptor in bytes.
 pub const MAX_BYTES: u32 = 128;
 
 words! {
-    /// The head of a texture descriptor; the levels' addresses are behind it, see [`level`].
+    /// The head of a texture descriptor; the levels' addresses follow it, see [`level`].
     pub struct Descriptor, 7 words {
         /// Format of the texels.
         format: TexelFormat, 0, 0, 6;
-        /// Red and blue are exchanged.
+        /// Whether red and blue are swapped.
         swap: bool, 0, 7, 1;
-        /// Bytes of a row, where texels lie row by row.
+        /// Bytes of a row in the linear layout.
         stride: u16, 0, 16, 15;
-        /// Coordinates are texels, not parts of the texture.
+        /// Whether coordinates are in texels rather than normalised.
         unnormalised: bool, 1, 7, 1;
-        /// Six faces.
+        /// Whether it is a cube map.
         cube: bool, 1, 9, 1;
         /// Dimensions.
         dimension: Dimension, 1, 10, 2;
@@ -159,13 +159,13 @@ words! {
         max_lod: u8, 1, 20, 8;
         /// Added to the level, signed, in sixteenths.
         lod_bias: u16, 1, 28, 9;
-        /// The stride counts.
+        /// Whether the stride is used.
         has_stride: bool, 2, 8, 1;
-        /// How levels are joined.
+        /// Filter between levels.
         mip_filter: MipFilter, 2, 9, 2;
-        /// The nearest texel when the texture is made smaller.
+        /// Nearest filter for minification.
         min_nearest: bool, 2, 11, 1;
-        /// The nearest texel when it is made larger.
+        /// Nearest filter for magnification.
         mag_nearest: bool, 2, 12, 1;
         /// Wrapping by columns.
         wrap_s: Wrap, 2, 13, 3;
@@ -179,25 +179,25 @@ words! {
         height: u16, 3, 3, 13;
         /// Depth in texels.
         depth: u16, 3, 16, 13;
-        /// Red outside.
+        /// Border red.
         border_red: u16, 3, 29, 16;
-        /// Green outside.
+        /// Border green.
         border_green: u16, 4, 13, 16;
-        /// Blue outside.
+        /// Border blue.
         border_blue: u16, 4, 29, 16;
-        /// Alpha outside.
+        /// Border alpha.
         border_alpha: u16, 5, 13, 16;
-        /// Where texels lie.
+        /// Memory layout of the texels.
         layout: TexelLayout, 6, 13, 2;
         /// Address of level 0, low bits: see [`level`].
         level_0_low: u8, 6, 30, 2;
     }
 }
 
-/// Bit of the first level's address, counted from the descriptor's beginning.
+/// Bit of the first level's address, counted from the descriptor's start.
 const LEVELS: usize = 6 * 32 + 30;
 
-/// Bits of a level's address, which is in 64 bytes.
+/// Bits of a level's address, in units of 64 bytes.
 const LEVEL_BITS: usize = 26;
 
 const fn level_place(number: usize) -> crate::words::Place {
@@ -215,7 +215,7 @@ pub fn level(words: &[u32], number: usize) -> u32 {
     level_place(number).of(words) << 6
 }
 
-/// Sets the address of a level, whose bits are clear; it counts in 64 bytes.
+/// Sets the address of a level, whose bits must be clear; the unit is 64 bytes.
 pub fn set_level(words: &mut [u32], number: usize, address: u32) {
     level_place(number).put(words, address >> 6);
 }
@@ -226,7 +226,7 @@ mod tests {
     use crate::words::places_are_apart;
 
     #[test]
-    fn a_recorded_descriptor_reads_as_the_facts_say() {
+    fn a_recorded_descriptor_matches_the_spec() {
         places_are_apart(Descriptor::PLACES, Descriptor::WORDS);
         let mut words = [0x96, 0x0600_0400, 0x1000_0600, 0x0001_0200, 0, 0, 0x6000, 0xc0fd_ef30];
         let d = Descriptor::from_words(&words);

@@ -1,4 +1,4 @@
-//! Components of vectors, and how they are mixed.
+//! Components of vectors, and swizzles.
 
 use crate::field::{byte_codes, codes};
 use crate::text::COMPONENTS;
@@ -18,7 +18,7 @@ codes! {
 }
 
 impl Component {
-    /// Its place in a vector.
+    /// Its index in a vector.
     #[inline(always)]
     pub const fn index(self) -> usize {
         self as usize
@@ -30,7 +30,7 @@ impl Component {
     }
 }
 
-/// Which component of an operand each component of an operation reads, two bits each.
+/// A swizzle: the operand component that each component of an operation reads, two bits each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Swizzle(pub u8);
 
@@ -38,17 +38,17 @@ impl Swizzle {
     /// Every component reads its own.
     pub const IDENTITY: Self = Self(0b11_10_01_00);
 
-    /// The components that x, y, z and w read.
+    /// The components read by x, y, z and w.
     pub const fn new([x, y, z, w]: [Component; 4]) -> Self {
         Self(x as u8 | (y as u8) << 2 | (z as u8) << 4 | (w as u8) << 6)
     }
 
-    /// Every component reads the same one.
+    /// All components read the same one.
     pub const fn splat(component: Component) -> Self {
         Self::new([component; 4])
     }
 
-    /// What a component (0 to 3) reads, by its place in the vector.
+    /// The component read by a component (0 to 3), as an index.
     #[inline(always)]
     pub const fn index(self, component: usize) -> usize {
         (self.0 >> (2 * component) & 3) as usize
@@ -59,7 +59,7 @@ impl Swizzle {
         (0..4).map(|component| COMPONENTS[self.index(component)]).collect()
     }
 
-    /// Components of the operand that a mask of components of the operation reads.
+    /// Operand components that are read for a mask of the operation's components.
     pub fn through(self, mask: u32) -> u32 {
         let read = (0..4).filter(|component| mask >> component & 1 == 1);
         read.fold(0, |read, component| read | 1 << self.index(component))

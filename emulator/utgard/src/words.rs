@@ -1,7 +1,7 @@
-//! Structures of several words as rows of tables: fields with name, place and type. Decoding, encoding and which bits no
-//! row knows follow.
+//! Structures of several words as rows of tables: fields with name, place and type. Decoding, encoding and the
+//! detection of undocumented bits are generated from the rows.
 
-/// One row: a field's name, word, first bit and width in bits. A field may go on in the next word.
+/// One row: a field's name, word, first bit and width in bits. A field may extend into the next word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The field's name.
@@ -15,7 +15,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The field's value among words; those that are missing are zero.
+    /// The field's value; missing words count as zero.
     #[inline(always)]
     pub fn of(&self, words: &[u32]) -> u32 {
         let word = |at: usize| words.get(at).copied().unwrap_or(0);
@@ -27,7 +27,7 @@ impl Place {
         (pair >> self.bit) as u32 & crate::field::mask(self.width)
     }
 
-    /// Sets the field's bits, which are clear, to the low bits of a value.
+    /// Sets the field's bits, which must be clear, to the low bits of a value.
     pub fn put(&self, words: &mut [u32], value: u32) {
         let pair = u64::from(value & crate::field::mask(self.width)) << self.bit;
         for (at, part) in [(self.word, pair as u32), (self.word + 1, (pair >> 32) as u32)] {
@@ -38,13 +38,13 @@ impl Place {
     }
 }
 
-/// Whether a word has a code's bits in the places of a mask.
+/// Whether a word matches a code under a mask.
 #[inline(always)]
 pub(crate) const fn is(word: u32, mask: u32, code: u32) -> bool {
     (word ^ code) & mask == 0
 }
 
-/// Bits of words that are in no row: number of the word and the bits.
+/// Bits in no row: word index and bits.
 pub(crate) fn undocumented(places: &[Place], words: &[u32], constant: &[u32]) -> Vec<(usize, u32)> {
     let mut known = vec![0; words.len()];
     for place in places {
@@ -57,7 +57,7 @@ pub(crate) fn undocumented(places: &[Place], words: &[u32], constant: &[u32]) ->
     left.filter(|(_, bits)| *bits != 0).collect()
 }
 
-/// Defines a struct with a member for each row (`name: type, word, first bit, width`) of so many words.
+/// Defines a struct of several words with a member for each row (`name: type, word, first bit, width`).
 macro_rules! words {
     ($(#[$meta:meta])* pub struct $name:ident, $count:literal words {
         $($(#[$field_meta:meta])* $field:ident: $type:ty, $word:literal, $bit:literal, $width:literal;)*
@@ -69,7 +69,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Words of it.
+            /// Number of words.
             pub const WORDS: usize = $count;
 
             /// Its fields.
@@ -80,7 +80,7 @@ macro_rules! words {
                 width: $width,
             }),*];
 
-            /// Takes words apart; those that are missing are zero.
+            /// Decodes words; missing ones count as zero.
             #[inline]
             pub fn from_words(words: &[u32]) -> Self {
                 let _ = words;
@@ -97,7 +97,7 @@ macro_rules! words {
                 }
             }
 
-            /// The words again; of each field as many low bits as it is wide.
+            /// Encodes the fields, each truncated to its width.
             pub fn to_words(&self) -> [u32; $count] {
                 #[allow(unused_mut)]
                 let mut words = [0; $count];
@@ -108,12 +108,12 @@ macro_rules! words {
                 words
             }
 
-            /// Every field's name and its value in words, in the order of the rows.
+            /// Every field's name and its value as text, in row order.
             pub fn named(&self) -> Vec<(&'static str, String)> {
                 vec![$((stringify!($field), format!("{:?}", self.$field))),*]
             }
 
-            /// Bits that are set and in no row: number of the word and the bits.
+            /// Bits that are set but in no row: word index and bits.
             pub fn undocumented(words: &[u32]) -> Vec<(usize, u32)> {
                 $crate::words::undocumented(Self::PLACES, words, &[])
             }
@@ -121,9 +121,9 @@ macro_rules! words {
     };
 }
 
-/// Defines the commands of a stream: pairs of words (value, operation) that are told apart by some of their bits.
+/// Defines the commands of a stream: pairs of words (value, operation) distinguished by some of their bits.
 ///
-/// A row is `Variant(mask = code) { fields }` with masks and codes of both words. Rows are tried in their order.
+/// A row is `Variant(mask = code) { fields }` with masks and codes of both words. Rows are tried in order.
 macro_rules! commands {
     ($(#[$meta:meta])* pub enum $name:ident {
         $($(#[$row_meta:meta])* $row:ident([$low_mask:literal, $high_mask:literal] = [$low:literal, $high:literal]) {

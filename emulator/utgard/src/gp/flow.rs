@@ -1,16 +1,16 @@
-//! GP programs as a whole: what may follow what, what cannot be right, what they use.
+//! Whole GP programs: possible successors, verification, resource use.
 
 use super::{Instruction, LoadOffset, Source, Stored, Unit};
 use crate::field::Code;
 use crate::flow::{Finding, Node};
 
-/// Temporaries and uniforms share this many vec4s (docs/spec/mali/gp.md, section 9).
+/// Number of vec4s shared by temporaries and uniforms (docs/spec/mali/gp.md, section 9).
 pub const MEMORY_VEC4S: u16 = 304;
 
-/// Instructions of a program at most.
+/// Maximum instructions of a program.
 pub const MAX_INSTRUCTIONS: usize = 512;
 
-/// The program's flow. It ends behind its last instruction.
+/// The program's flow graph. It ends after its last instruction.
 pub fn nodes(program: &[Instruction]) -> Vec<Node> {
     let node = |(at, i): (usize, &Instruction)| {
         let mut next = Vec::new();
@@ -32,7 +32,7 @@ pub fn nodes(program: &[Instruction]) -> Vec<Node> {
     program.iter().enumerate().map(node).collect()
 }
 
-/// What cannot be right in a program.
+/// Verifies a program.
 pub fn verify(program: &[Instruction]) -> Vec<Finding> {
     let mut findings = Vec::new();
     if program.len() > MAX_INSTRUCTIONS {
@@ -101,7 +101,7 @@ fn stores(i: &Instruction, say: &mut impl FnMut(&'static str, String)) {
     }
 }
 
-/// Results that are read must have been computed by the instruction in front, where the way there is known.
+/// A result that is read must have been computed by the preceding instruction, if that is known.
 fn reads(program: &[Instruction], at: usize, say: &mut impl FnMut(&'static str, String)) {
     let i = &program[at];
     let is_target = |at: usize| {

@@ -1,8 +1,7 @@
 //! The GP's (vertex processor's) instruction: 128 bits, every one of them in a field.
 //!
-//! The rows are those of docs/spec/mali/gp.md, section 2 (evidence: Mesa emits and decodes them, the lima project's notes
-//! name them, recorded programs hold them). Nothing is lost: fields are kept as the bits are, whether or not what they
-//! say is known.
+//! The rows are those of docs/spec/mali/gp.md, section 2 (evidence: Mesa emits and decodes them, the lima project's
+//! notes name them, recorded programs contain them). Decoding is lossless: fields keep their bits, known or not.
 
 pub mod flow;
 pub mod ops;
@@ -20,7 +19,7 @@ pub use source::{Age, LoadOffset, Operand, Source, Stored, UNITS, Unit};
 use super::field::{Fields, fields};
 use ops::Takes;
 
-/// Words of an instruction; word 0 holds bits 0 to 31.
+/// Words per instruction; word 0 holds bits 0 to 31.
 pub const WORDS: usize = 4;
 
 fields! {
@@ -28,11 +27,11 @@ fields! {
     pub struct Instruction, 128 bits {
         /// Source of mul0's first operand.
         mul0_a: Source, 0, 5;
-        /// Source of mul0's second operand, where [`Source::IDENTITY`] is 1.0.
+        /// Source of mul0's second operand; [`Source::IDENTITY`] means 1.0.
         mul0_b: Source, 5, 5;
         /// Source of mul1's first operand.
         mul1_a: Source, 10, 5;
-        /// Source of mul1's second operand, where [`Source::IDENTITY`] is 1.0.
+        /// Source of mul1's second operand; [`Source::IDENTITY`] means 1.0.
         mul1_b: Source, 15, 5;
         /// Negates mul0's result.
         mul0_negate: bool, 20, 1;
@@ -40,11 +39,11 @@ fields! {
         mul1_negate: bool, 21, 1;
         /// Source of acc0's first operand.
         acc0_a: Source, 22, 5;
-        /// Source of acc0's second operand, where [`Source::IDENTITY`] is 0.0.
+        /// Source of acc0's second operand; [`Source::IDENTITY`] means 0.0.
         acc0_b: Source, 27, 5;
         /// Source of acc1's first operand.
         acc1_a: Source, 32, 5;
-        /// Source of acc1's second operand, where [`Source::IDENTITY`] is 0.0.
+        /// Source of acc1's second operand; [`Source::IDENTITY`] means 0.0.
         acc1_b: Source, 37, 5;
         /// Negates acc0's first operand.
         acc0_a_negate: bool, 42, 1;
@@ -54,9 +53,9 @@ fields! {
         acc1_a_negate: bool, 44, 1;
         /// Negates acc1's second operand.
         acc1_b_negate: bool, 45, 1;
-        /// Vec4 of the uniform and temporary memory that is loaded.
+        /// Vec4 of the uniform and temporary memory to load.
         load_address: u16, 46, 9;
-        /// What is added to the load address.
+        /// Offset added to the load address.
         load_offset: LoadOffset, 55, 3;
         /// Index of the first register port's load.
         register0_address: u16, 58, 4;
@@ -68,27 +67,27 @@ fields! {
         store0_temporary: bool, 67, 1;
         /// Stores z and w to the temporary at address register 0.
         store1_temporary: bool, 68, 1;
-        /// Jumps when the pass unit's result is not zero.
+        /// Branch if the pass unit's result is not zero.
         branch: bool, 69, 1;
         /// Whether the branch target is below 256 (the target's ninth bit, inverted).
         branch_target_low: bool, 70, 1;
-        /// Unit whose result is stored as x.
+        /// Unit whose result is stored in x.
         store0_x: Stored, 71, 3;
-        /// Unit whose result is stored as y.
+        /// Unit whose result is stored in y.
         store0_y: Stored, 74, 3;
-        /// Unit whose result is stored as z.
+        /// Unit whose result is stored in z.
         store1_z: Stored, 77, 3;
-        /// Unit whose result is stored as w.
+        /// Unit whose result is stored in w.
         store1_w: Stored, 80, 3;
         /// Operation of acc0 and acc1.
         acc_op: AccOp, 83, 3;
         /// Operation of the complex unit.
         complex_op: ComplexOp, 86, 4;
-        /// Register or varying that x and y are stored to.
+        /// Destination register or varying of x and y.
         store0_address: u16, 90, 4;
         /// Whether x and y go to a varying.
         store0_varying: bool, 94, 1;
-        /// Register or varying that z and w are stored to.
+        /// Destination register or varying of z and w.
         store1_address: u16, 95, 4;
         /// Whether z and w go to a varying.
         store1_varying: bool, 99, 1;
@@ -103,12 +102,12 @@ fields! {
         /// 0 in most instructions, [`flags::TEMPORARY`] with a store to a temporary, [`flags::BRANCH`] with a branch; meaning
         /// unknown.
         flags: u16, 116, 4;
-        /// Low eight bits of the branch target, an instruction's number.
+        /// Low eight bits of the branch target, an instruction index.
         branch_target: u16, 120, 8;
     }
 }
 
-/// What the instruction's `flags` are in known programs.
+/// Values of the instruction's `flags` in known programs.
 pub mod flags {
     /// With a store to a temporary.
     pub const TEMPORARY: u16 = 12;
@@ -116,7 +115,7 @@ pub mod flags {
     pub const BRANCH: u16 = 13;
 }
 
-/// Where a store goes.
+/// Destination of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The temporary at address register 0.
@@ -128,27 +127,27 @@ pub enum Target {
 }
 
 impl Instruction {
-    /// Takes four words apart; total: every pattern is an instruction.
+    /// Decodes four words; every pattern is an instruction.
     #[inline]
     pub fn decode(words: [u32; WORDS]) -> Self {
         Self::from_bits(words.iter().rev().fold(0, |bits, word| bits << 32 | u128::from(*word)))
     }
 
-    /// The words again.
+    /// Encodes the instruction.
     pub fn encode(&self) -> [u32; WORDS] {
         let bits = self.to_bits();
         std::array::from_fn(|word| (bits >> (32 * word)) as u32)
     }
 
-    /// The instruction that does nothing, as compilers write it.
+    /// The no-op as compilers write it.
     pub const NOP_WORDS: [u32; WORDS] = [0xad4a_d6b5, 0x0380_02b5, 0x0007_ff80, 0x000a_d500];
 
-    /// The instruction that does nothing, field by field.
+    /// The decoded no-op.
     pub fn nop() -> Self {
         Self::decode(Self::NOP_WORDS)
     }
 
-    /// For each component what is stored, and where it goes.
+    /// For each component, the stored value and its destination.
     pub fn stores(&self) -> [(Stored, Target); 4] {
         let target = |temporary: bool, varying: bool, address: u16| match (temporary, varying) {
             (true, _) => Target::Temporary,
@@ -165,7 +164,7 @@ impl Instruction {
         ]
     }
 
-    /// What the adders compute; both by [`Instruction::acc_op`].
+    /// The operations of the adders, both by [`Instruction::acc_op`].
     pub fn sums(&self) -> [Option<Sum>; 2] {
         let sum = |a: Source, b: Source, a_negate, b_negate| {
             a.is_used().then(|| Sum {
@@ -181,7 +180,7 @@ impl Instruction {
         ]
     }
 
-    /// What the multipliers compute where they multiply.
+    /// The products of the multipliers that multiply.
     pub fn products(&self) -> [Option<Product>; 2] {
         let product =
             |a: Source, b: Source, negate| (a.is_used() && b.is_used()).then(|| Product { a, b: b.into(), negate });
@@ -191,7 +190,7 @@ impl Instruction {
         ]
     }
 
-    /// Whether each unit of [`UNITS`] computes something.
+    /// Whether each unit of [`UNITS`] is active.
     pub fn busy(&self) -> [bool; 6] {
         let [mul0, mul1] = self.products().map(|product| product.is_some());
         [
@@ -204,22 +203,22 @@ impl Instruction {
         ]
     }
 
-    /// Whether a unit computes something.
+    /// Whether a unit is active.
     pub fn is_busy(&self, unit: Unit) -> bool {
         self.busy()[unit.index()]
     }
 
-    /// It writes address registers.
+    /// Whether it writes address registers.
     pub fn writes_addresses(&self) -> bool {
         self.complex_source.is_used() && self.complex_op.row().addresses
     }
 
-    /// It stores temporaries.
+    /// Whether it stores temporaries.
     pub fn stores_temporaries(&self) -> bool {
         self.store0_temporary || self.store1_temporary
     }
 
-    /// Sources that the busy units read; constants are none.
+    /// Sources that the active units read, without constants.
     pub fn sources(&self) -> Vec<Source> {
         let [_, _, mul0, mul1, complex, pass] = self.busy();
         let mut sources = Vec::new();
@@ -236,7 +235,7 @@ impl Instruction {
                 .flat_map(|product| [Some(product.a), product.b.source()])
         });
         match self.mul_op {
-            // In these the identity's number is the complex unit's result.
+            // In these, the identity's number is the complex unit's result.
             MulOp::Complex1 => sources.extend(all.into_iter().filter(|_| mul0)),
             MulOp::Select => sources.extend(all.into_iter().take(3).filter(|_| mul0)),
             MulOp::Complex2 => {
@@ -258,27 +257,27 @@ impl Instruction {
         sources
     }
 
-    /// Sets the instruction that a branch goes to, 0 to 511.
+    /// Sets the branch target, 0 to 511.
     pub fn set_target(&mut self, target: u16) {
         (self.branch_target, self.branch_target_low) = (target & 0xff, target < 256);
     }
 
-    /// The instruction that a branch goes to.
+    /// The branch target.
     pub fn target(&self) -> u16 {
         self.branch_target + if self.branch_target_low { 0 } else { 256 }
     }
 }
 
-/// What an adder computes: operands that are negated first.
+/// An adder's operation; negation is applied to the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sum {
     /// First operand.
     pub a: Source,
-    /// Second operand; operations of one operand do not look at it.
+    /// Second operand; ignored by unary operations.
     pub b: Operand,
-    /// The first operand is negated.
+    /// Whether the first operand is negated.
     pub a_negate: bool,
-    /// The second operand is negated.
+    /// Whether the second operand is negated.
     pub b_negate: bool,
 }
 
@@ -287,9 +286,9 @@ pub struct Sum {
 pub struct Product {
     /// First operand.
     pub a: Source,
-    /// Second operand; times one is a move, bit for bit.
+    /// Second operand; a product with one copies the bits.
     pub b: Operand,
-    /// The result is negated.
+    /// Whether the result is negated.
     pub negate: bool,
 }
 

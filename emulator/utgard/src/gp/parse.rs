@@ -1,11 +1,11 @@
-//! Text to GP instructions: the inverse of the printer, and what people write.
+//! Parses text into GP instructions: the printer's output and hand-written programs.
 //!
-//! An instruction is its units separated by commas, which may go on over lines: `mul.m0 _ a0.x t[0].x, mov.p v0.y ^acc0`.
-//! Sources are attributes (`a0.x`), registers (`$1.x`, or `$1.x@0` through port 0), uniforms and temporaries (`t[3].x`,
-//! `t[3+a1].x`), results of the last two instructions by number (`^12`) or by unit (`^acc0`, `^^mul1`), and the last
-//! instruction's port 0 (`^port.x`). Destinations are the result's number, stores (`v0.x`, `$2.y`, `t[].z`), several of
-//! them with `/` between, or `_`. `load a0` fills a port that only the next instruction reads. `set FIELD VALUE`
-//! changes a field after everything else.
+//! An instruction is its units separated by commas, and may continue over several lines: `mul.m0 _ a0.x t[0].x, mov.p
+//! v0.y ^acc0`. Sources are attributes (`a0.x`), registers (`$1.x`, or `$1.x@0` through port 0), uniforms and
+//! temporaries (`t[3].x`, `t[3+a1].x`), results of the last two instructions by number (`^12`) or by unit (`^acc0`,
+//! `^^mul1`), and the last instruction's port 0 (`^port.x`). Destinations are the result's number, stores (`v0.x`,
+//! `$2.y`, `t[].z`), several of them separated by `/`, or `_`. `load a0` fills a port that only the next instruction
+//! reads. `set FIELD VALUE` overrides a field at the end.
 
 use super::ops::Takes;
 use super::source::SLOTS;
@@ -21,15 +21,15 @@ type Result<T, E = SourceError> = std::result::Result<T, E>;
 /// Assembles a program.
 ///
 /// # Errors
-/// The first place where the text is no GP program, with what was expected.
+/// The first error in the text, with what was expected.
 pub fn assemble(text: &str) -> Result<Vec<[u32; WORDS]>> {
     assemble_statements(Text(text), &Text(text).statements())
 }
 
-/// Assembles statements of a text, such as those that are left when an outer language has taken its own.
+/// Assembles some statements of a text, such as those that an outer language did not consume.
 ///
 /// # Errors
-/// As [`assemble`].
+/// See [`assemble`].
 pub fn assemble_statements(source: Text<'_>, statements: &[Statement<'_>]) -> Result<Vec<[u32; WORDS]>> {
     Ok(instructions(source, statements)?
         .iter()
@@ -68,7 +68,7 @@ fn instructions<'a>(source: Text<'a>, statements: &[Statement<'a>]) -> Result<Ve
                     None => labels.get(word.text).copied(),
                 };
                 let Some(target) = target.filter(|target| *target < 512) else {
-                    let message = format!("`{}` is no label of an instruction below 512", word.text);
+                    let message = format!("`{}` is not a label of an instruction below 512", word.text);
                     return Err(source.error(word.span, message));
                 };
                 instruction.set_target(target as u16);
@@ -82,7 +82,7 @@ fn instructions<'a>(source: Text<'a>, statements: &[Statement<'a>]) -> Result<Ve
         .collect()
 }
 
-/// Suffix of operations that take both multipliers.
+/// Suffix of operations that use both multipliers.
 const BOTH: &str = "m01";
 
 struct Reader<'a> {
@@ -91,7 +91,7 @@ struct Reader<'a> {
     instruction: Instruction,
     target: Option<Word<'a>>,
     sets: Vec<(&'static Field, u32)>,
-    /// What the ports, the stores and the shared operations are already used for.
+    /// Uses of the ports, stores and shared operations so far.
     port0: Option<(u16, bool)>,
     port1: Option<u16>,
     memory: Option<(u16, LoadOffset)>,
@@ -151,14 +151,14 @@ impl<'a> Reader<'a> {
             return self.fail(
                 name,
                 format!(
-                    "`{}` is no GP operation: they end with their unit, as in add.a0",
+                    "`{}` is not a GP operation: the name ends with its unit, as in add.a0",
                     name.text
                 ),
             );
         };
         let first = if suffix == BOTH { "m0" } else { suffix };
         let Some(unit) = UNITS.iter().find(|row| row.suffix == first).map(|row| row.unit) else {
-            return self.fail(name, format!("`{suffix}` is no unit: a0, a1, m0, m1, m01, c or p"));
+            return self.fail(name, format!("`{suffix}` is not a unit: a0, a1, m0, m1, m01, c or p"));
         };
         self.occupy(name, unit)?;
         if suffix == BOTH {
@@ -188,9 +188,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What a unit's table says of a name.
+    /// Looks up a name in a unit's table.
     fn operation<T>(&self, name: &Word<'_>, op: &str, found: Option<T>) -> Result<T> {
-        found.map_or_else(|| self.fail(name, format!("`{op}` is no operation of this unit")), Ok)
+        found.map_or_else(
+            || self.fail(name, format!("`{op}` is not an operation of this unit")),
+            Ok,
+        )
     }
 
     fn set(&mut self, name: &Word<'_>, operands: &[Word<'a>]) -> Result<()> {
@@ -198,7 +201,7 @@ impl<'a> Reader<'a> {
         let Some(field) = Instruction::FIELDS.iter().find(|field| field.name == operands[0].text) else {
             return self.fail(
                 &operands[0],
-                format!("`{}` is no field of a GP instruction", operands[0].text),
+                format!("`{}` is not a field of a GP instruction", operands[0].text),
             );
         };
         let value = self.source.number(&operands[1])?;
@@ -254,7 +257,7 @@ impl<'a> Reader<'a> {
                 (self.second(word, text, "0.0")?, negate)
             }
             None if is_mov => (Source::IDENTITY, true),
-            // What compilers leave where the operand does not count.
+            // The compilers' value of an unused operand.
             None => (Source::default(), false),
         };
         let i = &mut self.instruction;
@@ -271,7 +274,7 @@ impl<'a> Reader<'a> {
         let merged = match (self.mul_op, op) {
             (None, op) => op,
             (Some(have), op) if have == op => op,
-            // complex2 leaves mul1 a multiplier.
+            // complex2 leaves mul1 as a multiplier.
             (Some(MulOp::Complex2), MulOp::Mul) | (Some(MulOp::Mul), MulOp::Complex2) => MulOp::Complex2,
             _ => return self.fail(name, "mul0 and mul1 share one operation"),
         };
@@ -287,7 +290,7 @@ impl<'a> Reader<'a> {
             (_, Some(op)) if op.row().takes == Takes::Each || op.row().takes == Takes::First && first => {
                 (op, op.operands())
             }
-            _ => return self.fail(name, format!("`{text}` is no operation of this multiplier")),
+            _ => return self.fail(name, format!("`{text}` is not an operation of this multiplier")),
         };
         self.count(name, operands, count)?;
         if op == MulOp::Mul && first && self.mul_op == Some(MulOp::Complex2) {
@@ -319,7 +322,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Operations that take both multipliers.
+    /// Operations that use both multipliers.
     fn both(&mut self, name: &Word<'_>, op: &str, operands: &[Word<'_>]) -> Result<()> {
         let found = MulOp::from_name(op).filter(|op| op.row().takes == Takes::Both);
         let Some(op) = found else {
@@ -362,7 +365,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A second operand, where a constant may stand.
+    /// A second operand, which may be a constant.
     fn second(&mut self, word: &Word<'_>, text: &str, identity: &str) -> Result<Source> {
         if text == identity {
             return Ok(Source::IDENTITY);
@@ -375,7 +378,7 @@ impl<'a> Reader<'a> {
         Ok(source)
     }
 
-    /// A source; fills the port it needs.
+    /// A source; claims the port it needs.
     fn operand(&mut self, word: &Word<'_>, text: &str) -> Result<Source> {
         if text == "_" {
             return Ok(Source::Idle);
@@ -430,7 +433,7 @@ impl<'a> Reader<'a> {
         let mut letters = text.chars();
         match (letters.next().and_then(component), letters.next()) {
             (Some(letter), None) => Ok(Component::from_code(letter)),
-            _ => self.fail(word, format!("`{text}` is no component: x, y, z or w")),
+            _ => self.fail(word, format!("`{text}` is not a component: x, y, z or w")),
         }
     }
 
@@ -486,14 +489,14 @@ impl<'a> Reader<'a> {
         let source = unit.zip(age).and_then(|(row, age)| Source::result(row.unit, age));
         source.map_or_else(
             || {
-                let message = format!("`^{text}` is no result of the last two instructions that can be read");
+                let message = format!("`^{text}` is not a result of the last two instructions that can be read");
                 self.fail(word, message)
             },
             Ok,
         )
     }
 
-    /// Name of a unit's result of this instruction.
+    /// Name of a unit's result in this instruction.
     fn own(&self, unit: Unit) -> String {
         format!("^{}", self.at * SLOTS + unit.row().slot)
     }

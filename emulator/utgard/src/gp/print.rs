@@ -1,8 +1,8 @@
-//! GP instructions as text, in the style of the lima driver's disassembly: an instruction is a number, then its units
-//! separated by commas, one a line. `^N` is the result of unit `N % 6` of instruction `N / 6`.
+//! Prints GP instructions in the style of the lima driver's disassembly: an instruction is a number, then its units
+//! separated by commas, one per line. `^N` is the result of unit `N % 6` of instruction `N / 6`.
 //!
-//! What the short form does not say is written behind it as `set FIELD VALUE`: the printer assembles its own text and
-//! compares, so a text always gives the same words again.
+//! Fields that the short form does not express are appended as `set FIELD VALUE`: the printer assembles its own text
+//! and compares, so that the text always assembles to the same words.
 
 use super::source::SLOTS;
 use super::{
@@ -11,14 +11,14 @@ use super::{
 use crate::field::{Code, Fields};
 use crate::text::COMPONENTS;
 
-/// How a program is printed.
+/// Printing options.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// The words stand behind every instruction, and where branches come from before it, as comments.
+    /// Print the words after every instruction, and its incoming branches before it, as comments.
     pub words: bool,
 }
 
-/// A program as text that assembles to the same words.
+/// Prints a program as text that assembles to the same words.
 pub fn disassemble(program: &[[u32; WORDS]], options: Options) -> String {
     let instructions: Vec<Instruction> = program.iter().map(|words| Instruction::decode(*words)).collect();
     let count = instructions.len();
@@ -34,7 +34,7 @@ pub fn disassemble(program: &[[u32; WORDS]], options: Options) -> String {
             .parts()
         })
         .collect();
-    // What the short form leaves out is what differs when it is read again.
+    // Fields missing from the short form are those that differ after parsing it.
     let short: String = all.iter().map(|parts| parts.join(", ") + "\n").collect();
     let labels: String = short
         .lines()
@@ -132,7 +132,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Name of the unit's result, and where it is stored.
+    /// Name of the unit's result, and its stores.
     fn destination(&self, unit: Unit) -> String {
         let mut text = format!("^{}", self.at * SLOTS + unit.row().slot);
         for ((stored, target), letter) in self.instruction.stores().into_iter().zip(COMPONENTS) {
@@ -191,7 +191,7 @@ impl Printer<'_> {
 
     fn product(&self, unit: Unit, destination: &str, product: &Product) -> String {
         let op = match self.instruction.mul_op {
-            // There the second multiplier multiplies.
+            // Then the second multiplier multiplies.
             MulOp::Complex2 => MulOp::Mul,
             op => op,
         };

@@ -1,14 +1,14 @@
-//! Random GP instructions from the tables, all of them with known operations and sources.
+//! Generates random GP instructions with known operations and sources.
 
 use super::{AccOp, ComplexOp, Instruction, LoadOffset, MulOp, PassOp, Source, Stored, UNITS, flags, flow};
 use fastrand::Rng;
 
-/// One of some choices.
+/// Picks one of several choices.
 fn pick<T: Copy>(random: &mut Rng, choices: &[T]) -> T {
     choices[random.usize(..choices.len())]
 }
 
-/// A source every unit may read; `alone` leaves out what an earlier instruction would have to bring.
+/// A source that every unit may read; `alone` excludes results of earlier instructions.
 fn source(random: &mut Rng, alone: bool) -> Source {
     let loads = alone || random.bool();
     let fits = |source: &Source| match source {
@@ -19,7 +19,7 @@ fn source(random: &mut Rng, alone: bool) -> Source {
     pick(random, &Source::all().filter(fits).collect::<Vec<_>>())
 }
 
-/// An instruction without a branch; `alone` when nothing stands before it.
+/// An instruction without a branch; `alone` if it is the first.
 pub fn instruction(random: &mut Rng, alone: bool) -> Instruction {
     let mut i = Instruction::nop();
     loads(&mut i, random);
@@ -70,7 +70,7 @@ fn loads(i: &mut Instruction, random: &mut Rng) {
     i.register1_address = random.u16(..16);
 }
 
-/// Stores of units that compute something.
+/// Stores of active units.
 fn stores(i: &mut Instruction, random: &mut Rng) {
     let busy = UNITS.iter().map(|row| row.unit).filter(|unit| i.is_busy(*unit));
     let units: Vec<Stored> = busy.map(Stored::Unit).collect();
@@ -92,7 +92,7 @@ fn stores(i: &mut Instruction, random: &mut Rng) {
     }
 }
 
-/// A program whose branches go forwards, so that it ends.
+/// A program with forward branches only, so that it terminates.
 pub fn program(random: &mut Rng, length: usize) -> Vec<Instruction> {
     let mut program: Vec<Instruction> = (0..length).map(|at| instruction(random, at < 2)).collect();
     for (at, i) in program.iter_mut().enumerate().take(length.saturating_sub(2)) {

@@ -1,9 +1,9 @@
-//! Where the GP's operands come from and where its results go: the selectors of the instruction's fields, named.
+//! The named selectors of the GP's operands and results.
 
 use crate::field::{Code, codes};
 use crate::vector::Component;
 
-/// A unit whose result can be read and stored. The order is the one units are printed in.
+/// A unit with a result that can be read and stored, in printing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Unit {
     /// First adder.
@@ -20,29 +20,29 @@ pub enum Unit {
     Pass,
 }
 
-/// What there is to know about a unit.
+/// The properties of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitRow {
     /// The unit.
     pub unit: Unit,
-    /// Suffix of its operations in texts.
+    /// Suffix of its operations in text.
     pub suffix: &'static str,
-    /// Name of its result in texts, behind `^` or `^^`.
+    /// Name of its result in text, after `^` or `^^`.
     pub name: &'static str,
-    /// Number among the results of an instruction in texts: `^N` is unit `N % 6` of instruction `N / 6`.
+    /// Index among an instruction's results in text: `^N` is unit `N % 6` of instruction `N / 6`.
     pub slot: u32,
     /// Number in the store fields.
     store: u32,
     /// Number as the result of the previous instruction.
     last: u32,
-    /// Number as the result of the instruction before that, where there is one.
+    /// Number as the result of the instruction before that, if it can be read.
     before: Option<u32>,
 }
 
 macro_rules! units {
     ($($unit:ident: $suffix:literal, $name:literal, slot $slot:literal, store $store:literal, last $last:literal
         $(, before $before:literal)?;)*) => {
-        /// The units in the order they are printed.
+        /// The units in printing order.
         pub const UNITS: [UnitRow; 6] = [$(UnitRow {
             unit: Unit::$unit,
             suffix: $suffix,
@@ -67,7 +67,7 @@ units! {
     Pass: "p", "pass", slot 4, store 4, last 20, before 23;
 }
 
-/// Results of an instruction, counted in texts.
+/// Results per instruction, as counted in text.
 pub const SLOTS: u32 = 6;
 
 impl Unit {
@@ -77,29 +77,29 @@ impl Unit {
         &ROWS[self as usize]
     }
 
-    /// Its place in [`UNITS`].
+    /// Its index in [`UNITS`].
     #[inline(always)]
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// Name of its result in texts.
+    /// Name of its result in text.
     pub const fn name(self) -> &'static str {
         self.row().name
     }
 }
 
-/// How many instructions ago a result was computed.
+/// The age of a result in instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Age {
-    /// By the instruction before this one.
+    /// Computed by the previous instruction.
     One,
-    /// By the one before that.
+    /// Computed by the instruction before that.
     Two,
 }
 
 impl Age {
-    /// Instructions.
+    /// Number of instructions.
     pub const fn instructions(self) -> usize {
         match self {
             Self::One => 1,
@@ -108,24 +108,24 @@ impl Age {
     }
 }
 
-/// Where an operand comes from: a port, the memory load, or a result and its age.
+/// The source of an operand: a port, the memory load, or a result and its age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-// Four bytes, so that one load takes it out of a table.
+// Four bytes, so that one table load yields it.
 #[repr(align(4))]
 pub enum Source {
-    /// What the first port loads in this instruction: an attribute or a register.
+    /// The first port's load in this instruction: an attribute or a register.
     Port0(Component),
-    /// What the second port loads in this instruction: a register.
+    /// The second port's load in this instruction: a register.
     Port1(Component),
-    /// What the memory load brings in this instruction: a uniform or a temporary.
+    /// The memory load of this instruction: a uniform or a temporary.
     Memory(Component),
-    /// An earlier result. The complex unit's is there for one instruction only: [`Source::result`] knows.
+    /// An earlier result. The complex unit's is available for one instruction only; see [`Source::result`].
     Result(Unit, Age),
-    /// What the first port loaded in the previous instruction.
+    /// The first port's load in the previous instruction.
     Port0Before(Component),
-    /// Nothing: the unit is idle.
+    /// None: the unit is idle.
     Idle,
-    /// A number that no known program has.
+    /// A number that occurs in no known program.
     Undocumented(u8),
 }
 
@@ -158,14 +158,14 @@ static SOURCES: [Source; 32] = {
 };
 
 impl Source {
-    /// As second operand of an adder 0.0, of a multiplier 1.0: there the number of the last complex result means a
-    /// constant. See [`Operand`].
+    /// As second operand of an adder or multiplier, the number of the last complex result means the constant 0.0 or
+    /// 1.0. See [`Operand`].
     pub const IDENTITY: Self = Self::Result(Unit::Complex, Age::One);
 
     /// The limits of a clamp.
     pub const LIMITS: [Self; 2] = [Self::Memory(Component::X), Self::Memory(Component::Y)];
 
-    /// Every source that means something, by number.
+    /// Every documented source, by number.
     pub fn all() -> impl Iterator<Item = Self> {
         SOURCES
             .iter()
@@ -173,7 +173,7 @@ impl Source {
             .filter(|source| !matches!(source, Self::Undocumented(_)))
     }
 
-    /// A result of an earlier instruction, if the hardware still has it then.
+    /// A result of an earlier instruction, if the hardware still provides it.
     pub const fn result(unit: Unit, age: Age) -> Option<Self> {
         match (unit.row().before, age) {
             (None, Age::Two) => None,
@@ -181,7 +181,7 @@ impl Source {
         }
     }
 
-    /// The unit is not idle.
+    /// Whether the unit is active.
     #[inline(always)]
     pub fn is_used(self) -> bool {
         self != Self::Idle
@@ -207,7 +207,7 @@ impl Code for Source {
             Self::Port1(component) => 4 + component as u32,
             Self::Memory(component) => 12 + component as u32,
             Self::Result(unit, Age::One) => unit.row().last,
-            // A result nobody has any more is as good as none.
+            // An expired result is encoded as none.
             Self::Result(unit, Age::Two) => unit.row().before.unwrap_or(Self::Idle.code()),
             Self::Port0Before(component) => 28 + component as u32,
             Self::Idle => 21,
@@ -216,12 +216,12 @@ impl Code for Source {
     }
 }
 
-/// A second operand of an adder or a multiplier, where the number of [`Source::IDENTITY`] means a constant.
+/// A second operand of an adder or multiplier, for which [`Source::IDENTITY`] means a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// A value from somewhere.
+    /// A source.
     Source(Source),
-    /// What changes nothing: 0.0 in a sum, 1.0 in a product.
+    /// The identity: 0.0 in a sum, 1.0 in a product.
     Identity,
 }
 
@@ -245,18 +245,18 @@ impl Operand {
     }
 }
 
-/// What is stored as a component.
+/// The stored value of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stored {
-    /// A unit's result of this instruction.
+    /// A unit's result in this instruction.
     Unit(Unit),
     /// Nothing.
     Nothing,
-    /// A number that no known program has.
+    /// A number that occurs in no known program.
     Undocumented(u8),
 }
 
-/// All that can be stored, by number.
+/// All stored values, by number.
 static STORED: [Stored; 8] = {
     let mut stored = [Stored::Nothing; 8];
     let mut at = 0;
@@ -295,9 +295,9 @@ impl Code for Stored {
 }
 
 codes! {
-    /// What is added to the memory load's address.
+    /// The offset of the memory load's address.
     pub open enum LoadOffset, 3 bits {
-        /// Address register 0 (\[?\] in docs/spec/mali/gp.md, section 2: no known program has it).
+        /// Address register 0 (\[?\] in docs/spec/mali/gp.md, section 2: in no known program).
         Address0 = 0, "a0";
         /// Address register 1.
         Address1 = 1, "a1";
@@ -305,13 +305,13 @@ codes! {
         Address2 = 2, "a2";
         /// Address register 3.
         Address3 = 3, "a3";
-        /// Nothing.
+        /// None.
         Nothing = 7, "nothing";
     }
 }
 
 impl LoadOffset {
-    /// Number of the address register; numbers without a row are taken for none.
+    /// Index of the address register; `None` for numbers without a row.
     pub const fn register(self) -> Option<usize> {
         match self {
             Self::Address0 => Some(0),
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn the_complex_result_is_there_once() {
+    fn the_complex_result_expires_after_one_instruction() {
         assert_eq!(Source::result(Unit::Complex, Age::Two), None);
         assert_eq!(
             Operand::from(Source::Result(Unit::Complex, Age::One)),

@@ -1,17 +1,16 @@
-//! What an instruction of the PP reads and writes, unit by unit in the order they run: for those who watch a program or
-//! look for values nobody made.
+//! Reads and writes of a PP instruction, unit by unit in execution order, for debuggers and uninitialised-value checks.
 
 use super::ops::Origin;
 use super::{ALL, Alignment, Form, Instruction, Register, Scalar, VaryingKind, VectorFunction, VectorUnit};
 
-/// Components of registers that one unit reads and writes, those of the pipeline included.
+/// Register components that one unit reads and writes, including pipeline registers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Access {
-    /// Units of one stage all read before any of them writes.
+    /// All units of a stage read before any of them writes.
     pub stage: u8,
-    /// Register and mask of its components, for every operand.
+    /// Register and component mask of every operand.
     pub reads: Vec<(Register, u32)>,
-    /// Register and mask of its components.
+    /// Register and component mask.
     pub writes: Option<(Register, u32)>,
 }
 
@@ -20,7 +19,7 @@ fn scalar(scalar: Scalar) -> (Register, u32) {
     (scalar.register(), 1 << scalar.component())
 }
 
-/// The scalars of a vector from one on, as many as an alignment says.
+/// As many scalars of a vector as an alignment covers, from the first.
 fn scalars(first: Scalar, alignment: Alignment) -> Vec<(Register, u32)> {
     if alignment.is_vector() {
         return vec![(first.register(), ALL)];
@@ -91,7 +90,7 @@ fn varying(i: &Instruction) -> Option<Access> {
         None => 0,
     };
     let wanted = match unit.kind {
-        // A direction's length takes all of it, whatever the sampler wants.
+        // A direction's length depends on all components, whichever the sampler needs.
         VaryingKind::Normalize => written | row.reads,
         _ => written | sampled | row.reads,
     };
@@ -109,7 +108,7 @@ fn varying(i: &Instruction) -> Option<Access> {
 
 /// Multipliers and adders.
 fn arithmetic(i: &Instruction, all: &mut Vec<Access>) {
-    // What the vec4 adder wants of its operands.
+    // The operand components that the vec4 adder needs.
     let added = i.vec_acc.map_or(0, |unit| unit.op.row().reads.of(unit.mask));
     let forwarded = match i.vec_acc {
         Some(unit) if unit.a_is_mul => unit.a_swizzle.through(added),

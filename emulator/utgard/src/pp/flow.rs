@@ -1,11 +1,11 @@
-//! PP programs as a whole: what may follow what, what cannot be right, what they use.
+//! Whole PP programs: possible successors, verification, resource use.
 
 use super::ops::{Origin, Units};
 use super::{Form, Instruction, LoadSource, Register, ScalarUnit, StoreMode, UNITS, VectorUnit};
 use crate::field::Code;
 use crate::flow::{Finding, Node};
 
-/// A program's instructions with the numbers of their control words; stops at the first word that is none.
+/// A program's instructions with the positions of their control words; stops at the first invalid one.
 pub fn instructions(words: &[u32]) -> (Vec<(u32, Instruction)>, Option<Finding>) {
     let (mut instructions, mut at) = (Vec::new(), 0);
     while at < words.len() {
@@ -27,13 +27,14 @@ pub fn instructions(words: &[u32]) -> (Vec<(u32, Instruction)>, Option<Finding>)
     (instructions, None)
 }
 
-/// Register that holds a fragment's colour when its program ends, where nothing but the code says so.
+/// The register that holds a fragment's colour at the program's end, judged from the code alone.
 pub fn output_register(words: &[u32]) -> u8 {
     output_register_of(&instructions(words).0)
 }
 
-/// As [`output_register`]: where the last vector of an instruction that stops goes, register 0 where none is. Mesa names
-/// it in the state; what vendor files mean is not known, older notes say 0 ([?] in docs/spec/mali/pp.md, section 15).
+/// [`output_register`] of decoded instructions: the vector destination of the last instruction that stops, else
+/// register 0. Mesa names it in the state; its meaning in vendor files is unknown, older notes say 0 ([?] in
+/// docs/spec/mali/pp.md, section 15).
 pub fn output_register_of(instructions: &[(u32, Instruction)]) -> u8 {
     let stop = instructions
         .iter()
@@ -54,7 +55,7 @@ pub fn last_vector(i: &Instruction) -> Option<Register> {
 /// Registers that known compilers use (docs/spec/mali/pp.md, section 1).
 pub const REGISTERS: u8 = 6;
 
-/// The program's flow.
+/// The program's flow graph.
 pub fn nodes(instructions: &[(u32, Instruction)]) -> Vec<Node> {
     let number = |address: i64| {
         instructions
@@ -82,7 +83,7 @@ pub fn nodes(instructions: &[(u32, Instruction)]) -> Vec<Node> {
     instructions.iter().enumerate().map(node).collect()
 }
 
-/// What cannot be right in a program; `stack` is its temporaries in vec4s, where that is known.
+/// Verifies a program; `stack` is its temporaries in vec4s, if known.
 pub fn verify(words: &[u32], stack: Option<u32>) -> Vec<Finding> {
     let (instructions, broken) = instructions(words);
     let mut findings: Vec<Finding> = broken.into_iter().collect();
@@ -107,7 +108,7 @@ pub fn verify(words: &[u32], stack: Option<u32>) -> Vec<Finding> {
             if !instructions.iter().any(|(address, _)| i64::from(*address) == target) {
                 say(
                     "branch-target",
-                    format!("goes to word {target}, where no instruction begins"),
+                    format!("branches to word {target}, which is not the start of an instruction"),
                 );
             }
         }
@@ -189,7 +190,7 @@ fn registers_read(i: &Instruction) -> Vec<Register> {
     read
 }
 
-/// Results of units that are not there, and derivatives without synchronisation.
+/// Results of absent units, and derivatives without synchronisation.
 fn forwards(i: &Instruction, say: &mut impl FnMut(&'static str, String)) {
     let read = registers_read(i);
     let sources = [
@@ -224,13 +225,13 @@ fn forwards(i: &Instruction, say: &mut impl FnMut(&'static str, String)) {
     if i.needs_quad() && !i.control.sync {
         say(
             "sync",
-            "needs the neighbouring fragments and does not wait for them".to_owned(),
+            "uses the neighbouring fragments without synchronising with them".to_owned(),
         );
     }
     if i.combine.is_some() && i.store.is_some_and(|store| !store.reads_tile()) {
         say(
             "combine-store",
-            "what a store takes of a combine of its own instruction is not known".to_owned(),
+            "a store and a combine in one instruction: the stored value is not known".to_owned(),
         );
     }
 }
@@ -256,7 +257,7 @@ fn temporaries(i: &Instruction, stack: Option<u32>, say: &mut impl FnMut(&'stati
     }
 }
 
-/// How many instructions use each unit, in the order of [`UNITS`].
+/// Number of instructions that use each unit, in the order of [`UNITS`].
 pub fn unit_counts(instructions: &[(u32, Instruction)]) -> [u32; UNITS.len()] {
     std::array::from_fn(|unit| instructions.iter().filter(|(_, i)| i.unit(unit).is_some()).count() as u32)
 }

@@ -1,9 +1,8 @@
 //! The PP's (fragment processor's) instruction: a control word, then one field group for every unit it uses, packed
 //! without gaps.
-//!
 //! The rows are those of docs/spec/mali/pp.md, sections 2 and 5 to 14 (evidence: Mesa emits and decodes them, the lima
-//! project's notes name them, recorded programs hold them). Nothing is lost: fields are kept as the bits are, and so
-//! are the bits behind the last unit.
+//! project's notes name them, recorded programs contain them). Decoding is lossless: fields keep their bits, and so do
+//! the bits after the last unit.
 
 pub mod access;
 pub mod flow;
@@ -41,7 +40,7 @@ pub const MAX_WORDS: usize = {
     1 + bits.div_ceil(32)
 };
 
-/// Words of the longest program that is compiled and run. The hardware's own limit is not known.
+/// Limit on the length of programs. The hardware's limit is unknown.
 pub const MAX_PROGRAM_WORDS: usize = 1 << 15;
 
 macro_rules! units {
@@ -49,14 +48,14 @@ macro_rules! units {
         /// One instruction.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub struct Instruction {
-            /// The first word; its length and units are those of the fields below when the instruction is encoded.
+            /// The first word; its length and units are recomputed from the fields below on encoding.
             pub control: Control,
             $($(#[$meta])* pub $field: Option<$type>,)*
-            /// Bits behind the last unit up to the word's end; zero in every program seen.
+            /// Bits between the last unit and the end of the word; zero in every program seen.
             pub padding: u32,
         }
 
-        /// The units: name in texts, bits, fields; in the order of their bits in the control word and of their fields.
+        /// The units: name in text, bits, fields; in the order of their bits in the control word and of their fields.
         pub const UNITS: &[(&str, u32, &[Field])] = &[$(($text, <$type>::BITS, <$type>::FIELDS)),*];
 
         impl Instruction {
@@ -85,13 +84,13 @@ macro_rules! units {
                 })*
             }
 
-            /// Bits of a unit by its number in [`UNITS`].
+            /// Bits of a unit by its index in [`UNITS`].
             pub fn unit(&self, number: usize) -> Option<u128> {
                 let bits = [$(self.$field.as_ref().map(<$type>::to_bits)),*];
                 *bits.get(number)?
             }
 
-            /// Sets a unit by its number in [`UNITS`]; other numbers change nothing.
+            /// Sets a unit by its index in [`UNITS`]; other indices are ignored.
             pub fn set_unit(&mut self, number: usize, bits: u128) {
                 let mut unit = 0;
                 $(
@@ -133,23 +132,23 @@ units! {
     const1: Constant, "const1";
 }
 
-/// Why words are no instruction.
+/// Why words are not an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeError {
     /// There are no words.
     Empty,
-    /// The length in the control word is not that of the units it names.
+    /// The length in the control word differs from that of its units.
     Length {
-        /// What the control word says.
+        /// The length in the control word.
         says: u32,
-        /// What its units take.
+        /// The length of its units.
         needs: u32,
     },
-    /// The words end inside the instruction.
+    /// The words end within the instruction.
     Truncated {
-        /// Words the instruction has.
+        /// Length of the instruction in words.
         needs: u32,
-        /// Words there are.
+        /// Available words.
         has: u32,
     },
 }
@@ -166,7 +165,7 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Words of an instruction for every set of units.
+/// Instruction length in words for every set of units.
 static LENGTHS: [u8; 1 << UNITS.len()] = {
     let mut lengths = [0; 1 << UNITS.len()];
     let mut units = 0;
@@ -182,21 +181,21 @@ static LENGTHS: [u8; 1 << UNITS.len()] = {
     lengths
 };
 
-/// Words that an instruction with these units (a bit each) takes.
+/// Length in words of an instruction with these units (one bit each).
 #[inline]
 pub fn words_of_units(units: u32) -> u32 {
     u32::from(LENGTHS[units as usize % LENGTHS.len()])
 }
 
 impl Instruction {
-    /// The scalar multiplier's result goes into the adders.
+    /// Whether an adder reads the scalar multiplier's result.
     pub fn reads_product(&self) -> bool {
         let product = |op: AccOp| op.row().product;
         self.vec_acc.is_some_and(|unit| product(unit.op))
             || self.float_acc.is_some_and(|unit| unit.a_is_mul || product(unit.op))
     }
 
-    /// The fragments of a quad need each other: textures and derivatives.
+    /// Whether it depends on the other fragments of the quad: textures and derivatives.
     pub fn needs_quad(&self) -> bool {
         let quad = |op: AccOp| op.row().quad;
         self.sampler.is_some()
@@ -204,10 +203,10 @@ impl Instruction {
             || self.float_acc.is_some_and(|unit| quad(unit.op))
     }
 
-    /// Takes the first instruction of `words` apart; its length is in [`Instruction::words`].
+    /// Decodes the first instruction of `words`; its length is [`Instruction::words`].
     ///
     /// # Errors
-    /// When the length disagrees with the units, or the words end early. Everything else is an instruction.
+    /// If the length contradicts the units, or the words end early. Everything else is a valid instruction.
     #[inline(always)]
     pub fn decode(words: &[u32]) -> Result<Self, DecodeError> {
         let first = words.first().ok_or(DecodeError::Empty)?;
@@ -223,12 +222,12 @@ impl Instruction {
         Ok(Self::take(control, &mut Stream::new(body)))
     }
 
-    /// Words of the instruction.
+    /// Length of the instruction in words.
     pub fn words(&self) -> u32 {
         words_of_units(self.present())
     }
 
-    /// The control word with length and units as they are.
+    /// The control word with updated length and units.
     fn control_word(&self) -> u32 {
         let units = self.present();
         let length = words_of_units(units);
@@ -253,9 +252,9 @@ impl Instruction {
     }
 }
 
-/// Takes bits from the low end of words.
+/// Reads bits from the low end of words.
 struct Stream {
-    /// The words, and zeros behind them so that any field can be read.
+    /// The words, zero-padded so that any field can be read.
     words: [u32; MAX_WORDS + 4],
     length: u32,
     at: u32,
@@ -281,7 +280,7 @@ impl Stream {
         let word = |at: usize| u64::from(self.words.get(first + at).copied().unwrap_or(0));
         let low = word(0) | word(1) << 32;
         let high = word(2) | word(3) << 32;
-        // A shift by 64 and more is none: then nothing of the upper words belongs to the field.
+        // With a shift of 64 or more, the upper words do not contribute to the field.
         let merged = low >> shift | high.checked_shl(64 - shift).unwrap_or(0);
         if bits <= 64 {
             return u128::from(merged & (u64::MAX >> (64 - bits)));
@@ -289,7 +288,7 @@ impl Stream {
         u128::from(merged) | u128::from(high >> shift & ((1 << (bits - 64)) - 1)) << 64
     }
 
-    /// What is left of the last word.
+    /// The rest of the last word.
     fn rest(&self) -> u32 {
         let last = self.length.checked_sub(1).map_or(0, |last| self.words[last as usize]);
         if self.at.is_multiple_of(32) {

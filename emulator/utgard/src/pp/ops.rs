@@ -1,28 +1,27 @@
-//! The PP's operations as rows: one row gives the number, the name in texts, the operands, which components of them it
-//! reads, which units have it, and whether it looks at the other fragments of the quad. Evidence in docs/spec/mali/pp.md,
-//! sections 5, 8 and 10.
+//! The PP's operations as rows: number, name in text, operands, operand components read, units that have it, and
+//! whether it uses the other fragments of the quad. Evidence in docs/spec/mali/pp.md, sections 5, 8 and 10.
 
 use crate::field::{codes, operations};
 
-/// What there is to know about an arithmetic operation beside its number.
+/// The properties of an arithmetic operation, except its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Name in texts.
+    /// Name in text.
     pub name: &'static str,
     /// Operands it reads.
     pub operands: usize,
-    /// Components of its operands it reads.
+    /// Operand components that it reads.
     pub reads: Reads,
-    /// Which units of a kind have it.
+    /// The units that have it.
     pub units: Units,
-    /// It looks at the neighbouring fragments of the quad.
+    /// Whether it uses the neighbouring fragments of the quad.
     pub quad: bool,
-    /// It reads the scalar multiplier's result beside its operands.
+    /// Whether it reads the scalar multiplier's result in addition to its operands.
     pub product: bool,
 }
 
 impl Row {
-    /// A row of an operation that computes every component for itself, in the vector and the scalar unit.
+    /// A row of a component-wise operation of the vector and the scalar unit.
     const fn new(name: &'static str, operands: usize) -> Self {
         Self {
             name,
@@ -35,17 +34,17 @@ impl Row {
     }
 }
 
-/// Which components of its operands an operation reads.
+/// The operand components that an operation reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// For each component of the result the same one.
+    /// For each component of the result, the same component.
     Own,
-    /// For each component of the result as many from the first one on.
+    /// For each component of the result, this many from the first on.
     First(u32),
 }
 
 impl Reads {
-    /// Components of an operand that are read for the components of a mask.
+    /// Operand components that are read for a mask.
     pub const fn of(self, mask: u32) -> u32 {
         match self {
             Self::Own => mask,
@@ -54,12 +53,12 @@ impl Reads {
     }
 }
 
-/// Which units of a kind have an operation.
+/// The units that have an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Units {
-    /// The vector unit and the scalar one.
+    /// The vector and the scalar unit.
     Both,
-    /// The vector unit alone.
+    /// Only the vector unit.
     Vector,
 }
 
@@ -82,25 +81,25 @@ operations! {
         MulD4 = 6, "mul_d4", 2;
         /// Half the product.
         MulD2 = 7, "mul_d2", 2;
-        /// 1.0 where the operand is zero.
+        /// 1.0 if the operand is zero.
         Not = 8, "not", 1;
-        /// 1.0 where both are not zero.
+        /// 1.0 if both are non-zero.
         And = 9, "and", 2;
-        /// 1.0 where one is not zero.
+        /// 1.0 if either is non-zero.
         Or = 10, "or", 2;
-        /// 1.0 where just one is not zero.
+        /// 1.0 if exactly one is non-zero.
         Xor = 11, "xor", 2;
-        /// 1.0 where they are not equal.
+        /// 1.0 if they differ.
         Ne = 12, "ne", 2;
-        /// 1.0 where the first is greater.
+        /// 1.0 if the first is greater.
         Gt = 13, "gt", 2;
-        /// 1.0 where the first is greater or equal.
+        /// 1.0 if the first is greater or equal.
         Ge = 14, "ge", 2;
-        /// 1.0 where they are equal.
+        /// 1.0 if they are equal.
         Eq = 15, "eq", 2;
-        /// The lesser one; the second when one is no number.
+        /// Minimum; the second operand if either is NaN.
         Min = 16, "min", 2;
-        /// The greater one; the second when one is no number.
+        /// Maximum; the second operand if either is NaN.
         Max = 17, "max", 2;
         /// The operand.
         Mov = 31, "mov", 1;
@@ -108,8 +107,8 @@ operations! {
 }
 
 impl MulOp {
-    /// What a product is multiplied by, of the operations that are products: two to the power of the number as a signed
-    /// one of three bits.
+    /// The factor of a scaled product: two to the power of the number as a signed 3-bit integer. `None` for operations
+    /// that are not products.
     pub const fn scale(self) -> Option<f32> {
         Some(match self {
             Self::Mul => 1.0,
@@ -130,33 +129,33 @@ operations! {
     pub enum AccOp, 5 bits, Row, else 2 {
         /// Sum.
         Add = 0, "add", 2;
-        /// Part behind the point.
+        /// Fractional part.
         Fract = 4, "fract", 1;
-        /// 1.0 where they are not equal.
+        /// 1.0 if they differ.
         Ne = 8, "ne", 2;
-        /// 1.0 where the first is greater.
+        /// 1.0 if the first is greater.
         Gt = 9, "gt", 2;
-        /// 1.0 where the first is greater or equal.
+        /// 1.0 if the first is greater or equal.
         Ge = 10, "ge", 2;
-        /// 1.0 where they are equal.
+        /// 1.0 if they are equal.
         Eq = 11, "eq", 2;
-        /// Whole number below.
+        /// Rounds down.
         Floor = 12, "floor", 1;
-        /// Whole number above.
+        /// Rounds up.
         Ceil = 13, "ceil", 1;
-        /// The lesser one; the second when one is no number.
+        /// Minimum; the second operand if either is NaN.
         Min = 14, "min", 2;
-        /// The greater one; the second when one is no number.
+        /// Maximum; the second operand if either is NaN.
         Max = 15, "max", 2;
         /// Sum of the first three components.
         Sum3 = 16, "sum3", 1, reads: Reads::First(3), units: Units::Vector;
         /// Sum of all components.
         Sum4 = 17, "sum4", 1, reads: Reads::First(4), units: Units::Vector;
-        /// The right fragment's first operand and the left one's second.
+        /// The right fragment's first operand plus the left one's second.
         DFdx = 20, "dFdx", 2, quad: true;
-        /// One row's first operand and the other's second, by the frame's orientation.
+        /// One row's first operand plus the other's second, depending on the frame's orientation.
         DFdy = 21, "dFdy", 2, quad: true;
-        /// The first operand where the scalar multiplier's result is not zero, else the second.
+        /// The first operand if the scalar multiplier's result is not zero, else the second.
         Select = 23, "sel", 2, product: true;
         /// The operand.
         Mov = 31, "mov", 1;
@@ -166,27 +165,27 @@ operations! {
 operations! {
     /// Operations of the combine unit with a scalar result.
     pub enum ScalarFunction, 4 bits, Row, else 1 {
-        /// One by the operand.
+        /// Reciprocal.
         Rcp = 0, "rcp", 1;
         /// The operand.
         Mov = 1, "mov", 1;
         /// Square root.
         Sqrt = 2, "sqrt", 1;
-        /// One by the square root.
+        /// Reciprocal square root.
         Rsqrt = 3, "rsqrt", 1;
         /// 2 to the power of the operand.
         Exp2 = 4, "exp2", 1;
         /// Logarithm to base 2.
         Log2 = 5, "log2", 1;
-        /// Sine of turns.
+        /// Sine; the angle is in turns.
         Sin = 6, "sin", 1;
-        /// Cosine of turns.
+        /// Cosine; the angle is in turns.
         Cos = 7, "cos", 1;
     }
 }
 
 operations! {
-    /// Operations of the combine unit that make a vector of scalars.
+    /// Operations of the combine unit with a vector result from scalars.
     pub enum VectorFunction, 4 bits, Row, else 2 {
         /// First part of an arc tangent.
         AtanPart1 = 8, "atan_pt1", 1;
@@ -196,23 +195,23 @@ operations! {
 }
 
 codes! {
-    /// What is done to a result before it is written.
+    /// The modifier of a result.
     pub complete enum Modifier, 2 bits {
-        /// Nothing.
+        /// None.
         None = 0, "";
         /// Clamped to 0 and 1.
         Saturate = 1, "sat";
-        /// Not below 0.
+        /// Clamped to at least 0.
         Positive = 2, "pos";
-        /// Cut to a whole number.
+        /// Truncated to an integer.
         Integer = 3, "int";
     }
 }
 
-/// Where the varying unit takes its value from.
+/// The varying unit's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A varying of the vertices.
+    /// An interpolated varying.
     Memory,
     /// A register.
     Register,
@@ -220,18 +219,18 @@ pub enum Origin {
     Builtin,
 }
 
-/// What there is to know about a kind of the varying unit beside its number.
+/// The properties of a varying unit kind, except its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindRow {
-    /// Name in texts (empty for the plain ones); what is loaded stands in parentheses behind it.
+    /// Name in text (empty for the plain ones); the loaded value follows in parentheses.
     pub name: &'static str,
-    /// Operands in texts.
+    /// Operands in text.
     pub operands: usize,
-    /// Where the value comes from.
+    /// Its input.
     pub origin: Origin,
-    /// Components of it that are read whichever are wanted.
+    /// Components that are read regardless of the mask.
     pub reads: u32,
-    /// What it does is known.
+    /// Whether its behaviour is known.
     pub known: bool,
 }
 
@@ -248,7 +247,7 @@ impl KindRow {
 }
 
 operations! {
-    /// What the varying unit loads (docs/spec/mali/pp.md, section 5).
+    /// Kinds of the varying unit (docs/spec/mali/pp.md, section 5).
     pub enum VaryingKind, 4 bits, KindRow, else 0 {
         /// An input.
         Plain = 0, "", 1;
@@ -270,13 +269,13 @@ operations! {
         Cube = 8, "cube", 1;
         /// A register as a cube map's direction.
         RegisterCube = 9, "cube", 1, origin: Origin::Register;
-        /// A register's first three components, of length one.
+        /// A register's first three components, normalised.
         Normalize = 10, "normalize", 1, origin: Origin::Register, reads: 7;
         /// Window position.
         FragCoord = 11, "gl_FragCoord", 0, origin: Origin::Builtin;
-        /// Place in a point.
+        /// Position in a point sprite.
         PointCoord = 12, "gl_PointCoord", 0, origin: Origin::Builtin;
-        /// The front is seen.
+        /// Whether the front face is visible.
         FrontFacing = 13, "gl_FrontFacing", 0, origin: Origin::Builtin;
         /// In no known program.
         Builtin14 = 14, "builtin14", 0, origin: Origin::Builtin, known: false;
@@ -286,7 +285,7 @@ operations! {
 }
 
 codes! {
-    /// What an index counts in.
+    /// The unit of an index.
     pub complete enum Alignment, 2 bits {
         /// Floats.
         Float = 0, "float";
@@ -300,7 +299,7 @@ codes! {
 }
 
 impl Alignment {
-    /// Power of two of the unit in floats.
+    /// Log2 of the unit in floats.
     #[inline(always)]
     pub const fn shift(self) -> u32 {
         match self {
@@ -310,20 +309,20 @@ impl Alignment {
         }
     }
 
-    /// Components that are moved.
+    /// Number of components moved.
     #[inline(always)]
     pub const fn components(self) -> usize {
         1 << self.shift()
     }
 
-    /// It moves whole vectors: the component of a register does not count.
+    /// Whether whole vectors are moved, ignoring a register's component.
     pub const fn is_vector(self) -> bool {
         matches!(self, Self::Vec4 | Self::Varying4)
     }
 }
 
 codes! {
-    /// Where a load reads.
+    /// Source of a load.
     pub open enum LoadSource, 2 bits {
         /// The uniforms.
         Uniform = 0, "uniform";
@@ -333,7 +332,7 @@ codes! {
 }
 
 codes! {
-    /// What the store unit does.
+    /// Operation of the store unit.
     pub open enum StoreMode, 2 bits {
         /// Stores.
         Store = 0, "store";
@@ -343,7 +342,7 @@ codes! {
 }
 
 codes! {
-    /// What the store unit stores to or reads.
+    /// Target of the store unit.
     pub open enum StoreTarget, 2 bits {
         /// Depth of the tile.
         Depth = 2, "depth";
@@ -353,7 +352,7 @@ codes! {
 }
 
 codes! {
-    /// The shape of a texture for the sampler.
+    /// Texture type for the sampler.
     pub open enum SamplerKind, 5 bits {
         /// Most textures.
         Plain = 0, "plain";
@@ -363,9 +362,9 @@ codes! {
 }
 
 codes! {
-    /// What a branch does.
+    /// Kinds of branches.
     pub open enum BranchKind, 4 bits {
-        /// Goes on elsewhere.
+        /// Continues at the target.
         Branch = 0, "branch";
         /// Ends the fragment without output.
         Discard = 3, "discard";
@@ -373,7 +372,7 @@ codes! {
 }
 
 codes! {
-    /// When a branch is taken, by the bits greater, equal and less.
+    /// Condition of a branch: the bits greater, equal and less.
     pub complete enum Condition, 3 bits {
         /// Never.
         Never = 0, "branch.never";
@@ -385,7 +384,7 @@ codes! {
         Ge = 3, "branch.ge";
         /// When the first operand is less.
         Lt = 4, "branch.lt";
-        /// When they are not equal and both are numbers.
+        /// If they differ and neither is NaN.
         Ne = 5, "branch.ne";
         /// When the first operand is less or equal.
         Le = 6, "branch.le";
@@ -395,19 +394,19 @@ codes! {
 }
 
 impl Condition {
-    /// The first operand is greater, and that counts.
+    /// Whether the condition includes greater.
     #[inline(always)]
     pub const fn greater(self) -> bool {
         self as u8 & 1 != 0
     }
 
-    /// The operands are equal, and that counts.
+    /// Whether the condition includes equal.
     #[inline(always)]
     pub const fn equal(self) -> bool {
         self as u8 & 2 != 0
     }
 
-    /// The first operand is less, and that counts.
+    /// Whether the condition includes less.
     #[inline(always)]
     pub const fn less(self) -> bool {
         self as u8 & 4 != 0

@@ -1,9 +1,9 @@
-//! Text to PP instructions: the inverse of the printer, and what people write.
+//! Parses text into PP instructions: the printer's output and hand-written programs.
 //!
 //! An instruction is a line of units separated by commas, in any order: `load.v $0.xy 0.xy, mul.s0 $0.x $0.x $0.y`.
-//! Labels are names or numbers before a colon; a branch may also name a distance in words, `.+5`. `.word N` is a word
-//! as it is. `set UNIT.FIELD VALUE` changes a field after everything else. Hints (lengths of other instructions) are
-//! filled in.
+//! Labels are names or numbers before a colon; a branch may also name a distance in words, `.+5`. `.word N` is a
+//! literal word. `set UNIT.FIELD VALUE` overrides a field at the end. Hints (lengths of other instructions) are filled
+//! in.
 
 use super::ops::Origin;
 use super::{
@@ -20,21 +20,21 @@ use num::half;
 
 type Result<T, E = SourceError> = std::result::Result<T, E>;
 
-/// Destination of a varying that goes to the sampler only.
+/// Destination of a varying that only the sampler reads.
 pub(super) const NOWHERE: &str = "^discard";
 
 /// Assembles a program.
 ///
 /// # Errors
-/// The first place where the text is no PP program, with what was expected.
+/// The first error in the text, with what was expected.
 pub fn assemble(text: &str) -> Result<Vec<u32>> {
     assemble_statements(Source(text), &Source(text).statements())
 }
 
-/// Assembles statements of a text, such as those that are left when an outer language has taken its own.
+/// Assembles some statements of a text, such as those that an outer language did not consume.
 ///
 /// # Errors
-/// As [`assemble`].
+/// See [`assemble`].
 pub fn assemble_statements(source: Source<'_>, statements: &[Statement<'_>]) -> Result<Vec<u32>> {
     let mut words = Vec::new();
     for item in resolve(source, statements)? {
@@ -47,7 +47,7 @@ pub fn assemble_statements(source: Source<'_>, statements: &[Statement<'_>]) -> 
     Ok(words)
 }
 
-/// The instructions of a text, `None` for a word that is none.
+/// The instructions of a text, `None` for a literal word.
 pub(super) fn program(text: &str) -> Result<Vec<Option<Instruction>>> {
     let source = Source(text);
     let items = resolve(source, &source.statements())?;
@@ -79,7 +79,7 @@ impl Item {
     }
 }
 
-/// What a statement leaves open until all are read.
+/// Parts of a statement resolved after all are parsed.
 #[derive(Default)]
 struct Open<'a> {
     target: Option<Word<'a>>,
@@ -87,7 +87,7 @@ struct Open<'a> {
     padding: Option<u32>,
 }
 
-/// [`UNITS`] and behind them the control word.
+/// The index of the control word, after [`UNITS`].
 const CONTROL: usize = UNITS.len();
 
 fn resolve<'a>(source: Source<'a>, statements: &[Statement<'a>]) -> Result<Vec<Item>> {
@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
                 return self.fail(&first[0], "`.word` takes one number");
             };
             if statement.parts.len() > 1 {
-                return self.fail(&statement.parts[1][0], "`.word` stands alone");
+                return self.fail(&statement.parts[1][0], "`.word` must be alone in its statement");
             }
             let value = self.source.number(value)?;
             return Ok((Item::Word(value as u32), open));
@@ -245,7 +245,7 @@ impl<'a> Reader<'a> {
             }
             ("const0", "const0") => self.put(name, &mut instruction.const0, self.constant(name, operands)?),
             ("const1", "const1") => self.put(name, &mut instruction.const1, self.constant(name, operands)?),
-            _ => self.fail(name, format!("`{}` is no PP operation", name.text)),
+            _ => self.fail(name, format!("`{}` is not a PP operation", name.text)),
         }
     }
 
@@ -286,7 +286,10 @@ impl<'a> Reader<'a> {
             (!["length", "units"].contains(&field.name)).then_some((at.unwrap_or(CONTROL), field))
         });
         let Some((unit, field)) = found else {
-            return self.fail(&operands[0], format!("`{}` is no field of a PP unit", operands[0].text));
+            return self.fail(
+                &operands[0],
+                format!("`{}` is not a field of a PP unit", operands[0].text),
+            );
         };
         if u64::from(value) >> field.width != 0 {
             return self.fail(&operands[1], format!("{value} does not fit {} bits", field.width));
@@ -306,7 +309,7 @@ impl<'a> Reader<'a> {
         )
     }
 
-    /// `-`, `abs(…)` around something: what is inside, absolute, negate.
+    /// Parses `-` and `abs(…)`: the inner text, absolute, negate.
     fn modifiers<'t>(&self, word: &Word<'t>) -> (&'t str, bool, bool) {
         let (text, negate) = word
             .text
@@ -354,7 +357,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A vector operand; `forwarded` is a name that stands for a result instead of a register. Whether it did.
+    /// A vector operand and whether it is `forwarded`, the name of a result that replaces a register.
     fn vector_source(&self, word: &Word<'_>, forwarded: Option<&str>) -> Result<(VectorSource, bool)> {
         let (text, absolute, negate) = self.modifiers(word);
         let (name, swizzle) = self.swizzled(word, text)?;
@@ -373,7 +376,7 @@ impl<'a> Reader<'a> {
         Ok((source, is_forwarded))
     }
 
-    /// A register with a write mask; none means all.
+    /// A register with a write mask; no mask means all components.
     fn masked<'t>(&self, word: &Word<'t>) -> Result<(&'t str, u32)> {
         let Some((name, letters)) = word.text.rsplit_once('.') else {
             return Ok((word.text, ALL));
@@ -382,7 +385,12 @@ impl<'a> Reader<'a> {
         for letter in letters.chars() {
             match component(letter) {
                 Some(letter) if mask >> letter == 0 => mask |= 1 << letter,
-                _ => return self.fail(word, format!("`{letters}` is no mask: components in order, each once")),
+                _ => {
+                    return self.fail(
+                        word,
+                        format!("`{letters}` is not a mask: components in order, each once"),
+                    );
+                }
             }
         }
         Ok((name, mask))
@@ -460,7 +468,7 @@ impl<'a> Reader<'a> {
             Origin::Memory
         };
         let Some(kind) = kind(origin, function) else {
-            return self.fail(word, format!("`{function}` is no way to load a varying"));
+            return self.fail(word, format!("`{function}` is not a kind of varying load"));
         };
         if from_register {
             let inside = Word {
@@ -507,7 +515,7 @@ impl<'a> Reader<'a> {
                 "cube" => unit.kind = SamplerKind::Cube,
                 "b" => unit.lod_enable = true,
                 "l" => (unit.lod_enable, unit.explicit_lod) = (true, true),
-                _ => return self.fail(name, format!("`{piece}` is no way to sample: cube, b or l")),
+                _ => return self.fail(name, format!("`{piece}` is not a sampling mode: cube, b or l")),
             }
         }
         self.count(name, operands, 1 + usize::from(unit.lod_enable))?;
@@ -561,11 +569,11 @@ impl<'a> Reader<'a> {
         };
         match from_name(pieces[0]) {
             Some(op) => Ok((op, modifier)),
-            None => self.fail(name, format!("`{}` is no operation of this unit", pieces[0])),
+            None => self.fail(name, format!("`{}` is not an operation of this unit", pieces[0])),
         }
     }
 
-    /// Takes the destination off the front when there is one more operand than the operation reads.
+    /// Removes the destination from the front if there is one operand more than the operation reads.
     fn destination<'w, 't>(
         &self,
         name: &Word<'_>,
@@ -579,7 +587,7 @@ impl<'a> Reader<'a> {
         Ok((None, operands))
     }
 
-    /// A vector unit with an operation of so many operands; whether the first one is the multiplier's result.
+    /// A vector unit with this many operands; whether the first is the multiplier's result.
     fn vector(
         &self,
         name: &Word<'_>,
@@ -605,7 +613,7 @@ impl<'a> Reader<'a> {
         Ok((unit, a_is_mul))
     }
 
-    /// A scalar unit with an operation of so many operands; whether the first one is the multiplier's result.
+    /// A scalar unit with this many operands; whether the first is the multiplier's result.
     fn float(
         &self,
         name: &Word<'_>,
@@ -648,7 +656,7 @@ impl<'a> Reader<'a> {
         };
         let (register, mask) = self.masked(destination)?;
         unit.set_destination_vector(self.register(destination, register)?, mask);
-        // A vector's destination stands where a scalar's modifier does.
+        // A vector's destination is in the place of a scalar's modifier.
         let plain = |modifier: Modifier| match modifier {
             Modifier::None => Ok(()),
             _ => self.fail(
@@ -695,7 +703,7 @@ impl<'a> Reader<'a> {
         Ok(unit)
     }
 
-    /// A vector operand that has no modifiers.
+    /// A vector operand without modifiers.
     fn plain_vector(&self, word: &Word<'_>) -> Result<VectorSource> {
         let (register, swizzle) = self.swizzled(word, word.text)?;
         Ok(VectorSource {
@@ -773,7 +781,7 @@ impl<'a> Reader<'a> {
         let mut halves = [0; 4];
         for (half, word) in halves.iter_mut().zip(operands) {
             let Some(value) = half::from_text(word.text) else {
-                return self.fail(word, format!("`{}` is no fp16 number", word.text));
+                return self.fail(word, format!("`{}` is not an fp16 number", word.text));
             };
             *half = value;
         }

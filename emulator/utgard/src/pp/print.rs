@@ -1,7 +1,8 @@
-//! PP instructions as text, in the style of the lima driver's disassembly: one line an instruction, units by commas.
+//! Prints PP instructions in the style of the lima driver's disassembly: one instruction per line, units separated by
+//! commas.
 //!
-//! What the short form does not say is written behind it as `set UNIT.FIELD VALUE`: the printer assembles its own
-//! text and compares, so a text always gives the same words again.
+//! Fields that the short form does not express are appended as `set UNIT.FIELD VALUE`: the printer assembles its own
+//! text and compares, so that the text always assembles to the same words.
 
 use super::ops::Origin;
 use super::parse::NOWHERE;
@@ -17,14 +18,14 @@ use num::half;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// How a program is printed.
+/// Printing options.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// The words stand behind every instruction, and where branches come from before it, as comments.
+    /// Print the words after every instruction, and its incoming branches before it, as comments.
     pub words: bool,
 }
 
-/// A program, or a word that is none.
+/// An instruction, or a word that is not one.
 enum Item {
     Instruction(Box<Instruction>),
     Word(u32),
@@ -39,7 +40,7 @@ impl Item {
     }
 }
 
-/// The words as instructions; what is none is a word by itself, and decoding goes on behind it.
+/// The words as instructions; an invalid one is a literal word, and decoding continues after it.
 fn items(words: &[u32]) -> Vec<(u32, Item)> {
     let (mut items, mut at) = (Vec::new(), 0);
     while at < words.len() {
@@ -54,12 +55,12 @@ fn items(words: &[u32]) -> Vec<(u32, Item)> {
     items
 }
 
-/// A program as text that assembles to the same words.
+/// Prints a program as text that assembles to the same words.
 pub fn disassemble(words: &[u32], options: Options) -> String {
     let items = items(words);
     let starts: BTreeSet<u32> = items.iter().map(|(at, _)| *at).collect();
     let mut lines: Vec<String> = items.iter().map(|(at, item)| line(*at, item, &starts)).collect();
-    // What the short form leaves out is what differs when it is read again.
+    // Fields missing from the short form are those that differ after parsing it.
     let again = parse::program(&lines.join("\n"));
     if let Ok(program) = again {
         for ((line, (_, item)), canonical) in lines.iter_mut().zip(&items).zip(&program) {
@@ -89,7 +90,7 @@ pub fn disassemble(words: &[u32], options: Options) -> String {
     text
 }
 
-/// For each word that is branched to the words of the branches.
+/// For each branch target word, the words of the branches.
 fn targets(items: &[(u32, Item)]) -> BTreeMap<u32, Vec<String>> {
     let mut targets = BTreeMap::<u32, Vec<String>>::new();
     for (at, item) in items {
@@ -110,7 +111,7 @@ fn line(at: u32, item: &Item, starts: &BTreeSet<u32>) -> String {
     format!("{at:>3}: {body}")
 }
 
-/// Appends every field that is not as the short form has it.
+/// Appends every field that differs from the short form.
 fn differences(have: &Instruction, canonical: &Instruction, line: &mut String) {
     let control = (have.control.to_bits(), canonical.control.to_bits());
     for field in super::Control::FIELDS
@@ -183,19 +184,19 @@ fn masked(name: &str, mask: u32) -> String {
     }
 }
 
-/// A vector operand; `forwarded` stands for its register.
+/// A vector operand; `forwarded` replaces its register.
 fn vector_source(source: &VectorSource, forwarded: Option<&str>) -> String {
     let name = forwarded.map_or_else(|| source.register.to_string(), str::to_owned);
     modified(swizzled(name, source.swizzle), source.absolute, source.negate)
 }
 
-/// A scalar operand; `forwarded` stands for its register.
+/// A scalar operand; `forwarded` replaces its register.
 fn scalar_source(source: &ScalarSource, forwarded: Option<&str>) -> String {
     let name = forwarded.map_or_else(|| source.scalar.to_string(), str::to_owned);
     modified(name, source.absolute, source.negate)
 }
 
-/// An index in units of its alignment: vec4s plain, smaller ones with the components they are.
+/// An index in units of its alignment: plain for vec4s, with components for smaller units.
 fn index(index: i32, alignment: Alignment, offset: Option<Scalar>) -> String {
     let vec4 = |shift: u32| index >> shift;
     let mut text = match alignment {

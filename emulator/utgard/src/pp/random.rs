@@ -1,4 +1,4 @@
-//! Random PP instructions from the tables, all of them with known operations.
+//! Generates random PP instructions with known operations.
 
 use super::flow::REGISTERS;
 use super::ops::{Origin, Units};
@@ -11,18 +11,18 @@ use super::{
 use crate::field::Fields;
 use fastrand::Rng;
 
-/// One of some choices.
+/// Picks one of several choices.
 fn pick<T: Copy>(random: &mut Rng, choices: &[T]) -> T {
     choices[random.usize(..choices.len())]
 }
 
-/// Random bits as a unit.
+/// A unit of random bits.
 fn fields<F: Fields>(random: &mut Rng) -> F {
     let bits = (0..4).fold(0u128, |bits, _| bits << 32 | u128::from(random.u32(..)));
     F::from_bits(bits & ((1 << F::BITS) - 1))
 }
 
-/// A register that programs keep values in.
+/// A general-purpose register.
 fn general(random: &mut Rng) -> Register {
     Register(random.u8(..REGISTERS))
 }
@@ -32,7 +32,7 @@ fn general_scalar(random: &mut Rng) -> Scalar {
     general(random).component(pick(random, &Component::ALL))
 }
 
-/// A source register that the instruction has.
+/// A source register that is valid in the instruction.
 fn register(random: &mut Rng, i: &Instruction) -> Register {
     let pipeline = [
         (Register::CONST0, i.const0.is_some()),
@@ -91,7 +91,7 @@ fn varying(random: &mut Rng, wanted: bool) -> Varying {
         .copied()
         .filter(|kind| kind.row().known)
         .collect();
-    // Plain inputs are what programs have most of.
+    // Plain inputs are the most common in programs.
     let kind = if random.u32(..5) == 0 {
         VaryingKind::Plain
     } else {
@@ -162,13 +162,13 @@ fn combine(random: &mut Rng, i: &Instruction) -> Combine {
     unit
 }
 
-/// An adder's operation: what needs the scalar multiplier's result gets it, sums are of vectors.
+/// An adder operation: one that reads the scalar multiplier's result only if it is present, sums only on vectors.
 fn adds(random: &mut Rng, float_mul: bool, vector: bool) -> AccOp {
     let fits = |op: &AccOp| (!op.row().product || float_mul) && (op.row().units == Units::Both || vector);
     pick(random, &AccOp::ALL.iter().copied().filter(fits).collect::<Vec<_>>())
 }
 
-/// What indices of loads and stores count in.
+/// Index units of loads and stores.
 const IN_MEMORY: [Alignment; 3] = [Alignment::Float, Alignment::Vec2, Alignment::Vec4];
 
 /// An instruction without a branch.
@@ -227,7 +227,7 @@ pub fn instruction(random: &mut Rng) -> Instruction {
     i
 }
 
-/// A program's words: branches go forwards, it ends with a stop, hints are those of compilers.
+/// A program's words: forward branches only, a stop at the end, hints as by compilers.
 pub fn program(random: &mut Rng, length: usize) -> Vec<u32> {
     let mut program: Vec<Instruction> = (0..length.max(1)).map(|_| instruction(random)).collect();
     let count = program.len();
@@ -249,7 +249,7 @@ pub fn program(random: &mut Rng, length: usize) -> Vec<u32> {
     link(&mut program, &goals)
 }
 
-/// The words of instructions, with the hints of compilers; `goals` are the instructions that branches go to.
+/// Encodes instructions with the compilers' hints; `goals` are the indices of branch targets.
 pub fn link(program: &mut [Instruction], goals: &[Option<usize>]) -> Vec<u32> {
     let mut addresses = vec![0u32];
     for i in program.iter() {

@@ -1,15 +1,15 @@
-//! Registers of the PP, and what the vector and the scalar units have in common: two operands and a destination.
+//! Registers of the PP, and the operands and destination common to vector and scalar units.
 
 use super::ops::Modifier;
 use crate::field::byte_codes;
 use crate::vector::{Component, Swizzle};
 use std::fmt;
 
-/// A vec4 register: twelve that programs keep values in, and four of the pipeline that belong to one instruction.
+/// A vec4 register: twelve general-purpose ones, and four pipeline registers that are valid for one instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Register(pub u8);
 
-/// Names of the pipeline's registers in texts, from [`Register::CONST0`] on.
+/// Names of the pipeline registers in text, from [`Register::CONST0`] on.
 const PIPELINE: [&str; 4] = ["^const0", "^const1", "^texture", "^uniform"];
 
 impl Register {
@@ -19,30 +19,30 @@ impl Register {
     pub const CONST1: Self = Self(13);
     /// The sampler's result.
     pub const TEXTURE: Self = Self(14);
-    /// What the load brought.
+    /// The load's result.
     pub const UNIFORM: Self = Self(15);
-    /// In the varying unit: nothing is written, or no offset is added.
+    /// In the varying unit: no write, or no offset.
     pub const NONE: Self = Self(15);
 
-    /// Registers there are, those of the pipeline included.
+    /// Number of registers, including pipeline registers.
     pub const COUNT: usize = 16;
 
     /// The constants.
     pub const CONSTANTS: [Self; 2] = [Self::CONST0, Self::CONST1];
 
-    /// Number of it, below [`Register::COUNT`].
+    /// Its number, below [`Register::COUNT`].
     #[inline(always)]
     pub const fn index(self) -> usize {
         (self.0 & 15) as usize
     }
 
-    /// It belongs to the pipeline: it lasts for one instruction and cannot be written.
+    /// Whether it is a pipeline register: valid for one instruction and read-only.
     #[inline(always)]
     pub const fn is_pipeline(self) -> bool {
         self.0 >= Self::CONST0.0
     }
 
-    /// The register of a name in texts.
+    /// The register with this name in text.
     pub fn from_name(name: &str) -> Option<Self> {
         if let Some(at) = PIPELINE.iter().position(|row| *row == name) {
             return Some(Self(Self::CONST0.0 + at as u8));
@@ -80,13 +80,13 @@ impl Scalar {
         Register(self.0 >> 2 & 15)
     }
 
-    /// Place of the component in it.
+    /// Index of the component in it.
     #[inline(always)]
     pub const fn component(self) -> usize {
         (self.0 & 3) as usize
     }
 
-    /// The scalars from this one on.
+    /// The scalar `count` places further.
     pub const fn behind(self, count: u32) -> Self {
         Self(self.0 + count as u8)
     }
@@ -105,26 +105,26 @@ byte_codes!(Scalar);
 pub struct VectorSource {
     /// The register.
     pub register: Register,
-    /// How its components are mixed.
+    /// Order of its components.
     pub swizzle: Swizzle,
-    /// Its absolute value.
+    /// Whether the absolute value is taken.
     pub absolute: bool,
-    /// Negated, after that.
+    /// Whether it is negated, after that.
     pub negate: bool,
 }
 
-/// What the vector units have in common.
+/// Fields common to the vector units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct VectorUnit {
     /// First operand.
     pub a: VectorSource,
     /// Second operand.
     pub b: VectorSource,
-    /// Register that is written.
+    /// Destination register.
     pub destination: Register,
-    /// Components that are written.
+    /// Write mask.
     pub mask: u32,
-    /// What is done to the result.
+    /// Modifier of the result.
     pub modifier: Modifier,
 }
 
@@ -133,23 +133,23 @@ pub struct VectorUnit {
 pub struct ScalarSource {
     /// The scalar register.
     pub scalar: Scalar,
-    /// Its absolute value.
+    /// Whether the absolute value is taken.
     pub absolute: bool,
-    /// Negated, after that.
+    /// Whether it is negated, after that.
     pub negate: bool,
 }
 
-/// What the scalar units have in common.
+/// Fields common to the scalar units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ScalarUnit {
     /// First operand.
     pub a: ScalarSource,
     /// Second operand.
     pub b: ScalarSource,
-    /// Scalar register of the result.
+    /// Destination of the result.
     pub destination: Scalar,
     /// Whether it is written.
     pub write: bool,
-    /// What is done to the result.
+    /// Modifier of the result.
     pub modifier: Modifier,
 }

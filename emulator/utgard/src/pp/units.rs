@@ -1,4 +1,4 @@
-//! The fields of the control word and of each unit, and what they say together.
+//! The fields of the control word and of each unit, and their combined meaning.
 
 use super::ops::{
     AccOp, Alignment, BranchKind, Condition, LoadSource, Modifier, MulOp, SamplerKind, ScalarFunction, StoreMode,
@@ -13,15 +13,15 @@ fields! {
     pub struct Control, 32 bits {
         /// Words of the instruction, this one included.
         length: u32, 0, 5;
-        /// Ends the program behind this instruction.
+        /// Ends the program after this instruction.
         stop: bool, 5, 1;
-        /// The four fragments of a quad wait for each other; set with a sampler or a derivative.
+        /// Synchronises the four fragments of a quad; set with a sampler or a derivative.
         sync: bool, 6, 1;
-        /// Which units follow, in the order of [`UNITS`].
+        /// The units that follow, in the order of [`UNITS`].
         units: u32, 7, 12;
         /// Length of the next instruction in memory, a hint.
         next_length: u32, 19, 6;
-        /// Whether to fetch ahead, a hint: set in all but the last instruction.
+        /// Prefetch hint: set in all but the last instruction.
         prefetch: bool, 25, 1;
         /// Zero in every program seen.
         unknown: u32, 26, 6;
@@ -31,7 +31,7 @@ fields! {
 fields! {
     /// The varying unit: interpolates an input, or moves a register to the sampler.
     pub struct Varying, 34 bits {
-        /// What is loaded.
+        /// Kind of the load.
         kind: VaryingKind, 0, 4;
         /// Zero in every program seen.
         unknown4: u32, 4, 1;
@@ -47,7 +47,7 @@ fields! {
         absolute: bool, 15, 1;
         /// Component of the offset register; in register kinds the low bits of the swizzle.
         component: u32, 16, 2;
-        /// Index in units of the alignment; in register kinds the high bits of the swizzle.
+        /// Destination register, [`Register::NONE`] for none.
         index: u32, 18, 6;
         /// Register that is written, [`Register::NONE`] for none.
         destination: Register, 24, 4;
@@ -67,17 +67,17 @@ fields! {
         offset: Scalar, 6, 6;
         /// Zero in every program seen.
         unknown12: u32, 12, 5;
-        /// The register is the level itself, not a bias.
+        /// Whether the register is the level rather than a bias.
         explicit_lod: bool, 17, 1;
-        /// The register of the level counts.
+        /// Whether the level register is used.
         lod_enable: bool, 18, 1;
         /// Zero in every program seen.
         unknown19: u32, 19, 5;
         /// Shape of the texture.
         kind: SamplerKind, 24, 5;
-        /// The offset register counts.
+        /// Whether the offset register is used.
         offset_enable: bool, 29, 1;
-        /// Which texture descriptor.
+        /// Index of the texture descriptor.
         index: u32, 30, 12;
         /// [`Sampler::CONSTANT`] in every program seen.
         constant: u32, 42, 20;
@@ -87,7 +87,7 @@ fields! {
 fields! {
     /// A load from the uniforms or from the fragment's temporaries.
     pub struct Load, 41 bits {
-        /// Where it reads.
+        /// Source of the load.
         source: LoadSource, 0, 2;
         /// Zero in every program seen.
         unknown2: u32, 2, 8;
@@ -97,7 +97,7 @@ fields! {
         unknown12: u32, 12, 6;
         /// Scalar register that is added to the index.
         offset: Scalar, 18, 6;
-        /// The offset register counts.
+        /// Whether the offset register is used.
         offset_enable: bool, 24, 1;
         /// Index in units of the alignment, signed.
         index: u32, 25, 16;
@@ -125,11 +125,11 @@ macro_rules! vector {
                 b_absolute: bool, 26, 1;
                 /// Negates the second operand, after its absolute value.
                 b_negate: bool, 27, 1;
-                /// Register that is written.
+                /// Destination register.
                 destination: Register, 28, 4;
-                /// Components that are written.
+                /// Write mask.
                 mask: u32, 32, 4;
-                /// What is done to the result.
+                /// Modifier of the result.
                 modifier: Modifier, 36, 2;
                 /// Operation.
                 op: $op, 38, 5;
@@ -157,7 +157,7 @@ macro_rules! vector {
                 }
             }
 
-            /// All but the operation.
+            /// All fields except the operation.
             #[inline]
             pub fn unit(&self) -> VectorUnit {
                 VectorUnit {
@@ -199,11 +199,11 @@ macro_rules! scalar {
                 b_absolute: bool, 14, 1;
                 /// Negates the second operand, after its absolute value.
                 b_negate: bool, 15, 1;
-                /// Scalar register that is written.
+                /// Destination scalar register.
                 destination: Scalar, 16, 6;
-                /// Whether it is.
+                /// Whether it is written.
                 write: bool, 22, 1;
-                /// What is done to the result.
+                /// Modifier of the result.
                 modifier: Modifier, 23, 2;
                 /// Operation.
                 op: $op, 25, 5;
@@ -229,7 +229,7 @@ macro_rules! scalar {
                 }
             }
 
-            /// All but the operation.
+            /// All fields except the operation.
             #[inline]
             pub fn unit(&self) -> ScalarUnit {
                 ScalarUnit {
@@ -280,11 +280,11 @@ fields! {
     /// The combine unit: scalar functions, and a scalar times a vector. The rows are those of a scalar by a scalar;
     /// with vectors the same bits are a swizzle, a mask and a register: see [`Combine::form`].
     pub struct Combine, 30 bits {
-        /// The result is a vector.
+        /// Whether the result is a vector.
         vector: bool, 0, 1;
-        /// There is a second operand.
+        /// Whether there is a second operand.
         b_enable: bool, 1, 1;
-        /// Operation, one of a table that [`Combine::form`] knows.
+        /// Operation, from a table in [`Combine::form`].
         op: u32, 2, 4;
         /// Absolute value of the second operand.
         b_absolute: bool, 6, 1;
@@ -298,9 +298,9 @@ fields! {
         a_negate: bool, 15, 1;
         /// First operand's scalar register.
         a: Scalar, 16, 6;
-        /// What is done to the result.
+        /// Modifier of the result.
         modifier: Modifier, 22, 2;
-        /// Scalar register that is written.
+        /// Destination scalar register.
         destination: Scalar, 24, 6;
     }
 }
@@ -308,11 +308,11 @@ fields! {
 fields! {
     /// A store to the fragment's temporaries, or a read of the tile buffer.
     pub struct Store, 41 bits {
-        /// What it stores to or reads.
+        /// Target of the store or read.
         target: StoreTarget, 0, 2;
-        /// Whether it stores or reads the tile buffer.
+        /// Store, or read of the tile buffer.
         read: StoreMode, 2, 2;
-        /// Scalar register that is stored; of a vector, and of a read's destination, the upper four bits count.
+        /// Scalar register to store; for vectors and a read's destination, only the upper four bits are used.
         source: Scalar, 4, 6;
         /// Unit of the index.
         alignment: Alignment, 10, 2;
@@ -320,7 +320,7 @@ fields! {
         unknown12: u32, 12, 6;
         /// Scalar register that is added to the index.
         offset: Scalar, 18, 6;
-        /// The offset register counts.
+        /// Whether the offset register is used.
         offset_enable: bool, 24, 1;
         /// Index in units of the alignment, signed.
         index: u32, 25, 16;
