@@ -1,31 +1,31 @@
-//! The one error type of this crate.
+//! The error type of this crate.
 
 use std::fmt;
 
-/// Why a program is not lifted; one machine word wide.
+/// Why a program cannot be lifted; one machine word wide.
 pub struct Error(Box<ErrorKind>);
 
 /// What went wrong.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The words are no program.
+    /// The words are not a program.
     Code {
         /// Instruction (GP) or word (PP).
         place: u32,
         /// What is wrong.
         message: String,
     },
-    /// Something in it has no known meaning, or none in the languages lifted to.
+    /// A construct has no known meaning, or no equivalent in the target languages.
     Unsupported {
         /// Instruction (GP) or word (PP).
         place: u32,
-        /// What it is.
+        /// The construct.
         message: String,
     },
-    /// The symbols do not say enough.
+    /// The symbols are insufficient.
     Interface(String),
-    /// naga refuses the result: a mistake of this crate.
+    /// naga rejects the result, which is a bug in this crate.
     Module(translate::Error),
 }
 
@@ -35,19 +35,19 @@ impl Error {
         &self.0
     }
 
-    /// The words from `place` on are no program.
+    /// The words from `place` on are not program.
     pub(crate) fn code(place: u32, message: impl Into<String>) -> Self {
         let message = message.into();
         ErrorKind::Code { place, message }.into()
     }
 
-    /// What is at `place` cannot be lifted.
+    /// The construct at `place` cannot be lifted.
     pub(crate) fn unsupported(place: u32, message: impl Into<String>) -> Self {
         let message = message.into();
         ErrorKind::Unsupported { place, message }.into()
     }
 
-    /// The symbols do not say enough.
+    /// The symbols are insufficient.
     pub(crate) fn interface(message: impl Into<String>) -> Self {
         ErrorKind::Interface(message.into()).into()
     }

@@ -1,7 +1,7 @@
-//! A vertex program's instructions as values.
+//! Converts a vertex program's instructions to values.
 //!
-//! What an instruction leaves in the pipeline (the results of its units, what its first port loaded) is read by the next
-//! two; inside a block those are known, across blocks they are variables like the registers.
+//! The pipeline results of an instruction (of its units and of its first port's load) are readable by the next two.
+//! Within a block they are known values; across blocks they are variables like the registers.
 
 use crate::interface::Interface;
 use crate::ssa::{BlockId, Builder, End, Function, Gather, Input, Lane, Op, Relation, Variable};
@@ -23,12 +23,12 @@ fn register(number: u16, component: usize) -> Variable {
     4 * u32::from(number & 15) + component as u32
 }
 
-/// What an instruction left behind, as far as it is known in this block.
+/// The pipeline results of an instruction, as far as known in this block.
 #[derive(Clone, Copy)]
 enum Left {
-    /// It was an instruction of another block, so many instructions back.
+    /// The instruction is in another block, this many instructions back.
     Elsewhere(usize),
-    /// Its results by unit, and what its first port loaded (an attribute, or a register's components as they were).
+    /// Its results by unit, and its first port's load (an attribute, or the register's components at that time).
     Here([Option<Lane>; 6], [Option<Lane>; 4]),
 }
 
@@ -36,13 +36,13 @@ struct Front<'a> {
     builder: Builder,
     interface: &'a Interface,
     program: &'a [Instruction],
-    /// Values of inputs and uniforms by their floats.
+    /// Values of inputs and uniforms, by float.
     inputs: HashMap<Input, Lane>,
     left: [Left; 2],
     block: BlockId,
-    /// The program stores temporaries.
+    /// Whether the program stores temporaries.
     stores: bool,
-    /// The viewport, where whoever draws says what it is.
+    /// The viewport, if the caller provides it.
     viewport: Option<[f32; 8]>,
 }
 
@@ -61,8 +61,8 @@ fn leaders(program: &[Instruction]) -> Vec<usize> {
     (0..program.len()).filter(|at| first[*at]).collect()
 }
 
-/// Lifts a vertex program. Its results are the position in clip space, the size of points where there is one, and the
-/// outputs of the interface.
+/// Lifts a vertex program. Its results are the position in clip space, the point size if there is one, and the outputs
+/// of the interface.
 pub fn lift(program: &[Instruction], interface: &Interface, options: &Options) -> Result<Function, Error> {
     if program.is_empty() {
         return Err(Error::code(0, "no instructions".to_owned()));
@@ -130,7 +130,7 @@ impl Front<'_> {
                 let truth = self.is_true(pass);
                 End::Branch(truth, *taken, *on)
             }
-            // A branch whose condition is idle is never taken.
+            // A branch whose condition comes from an idle unit is never taken.
             ([on, ..], _) => End::Jump(*on),
             ([], _) => End::Exit,
         };
@@ -138,7 +138,7 @@ impl Front<'_> {
         Ok(())
     }
 
-    /// Keeps what the last two instructions left for the blocks that follow.
+    /// Stores the last two instructions' pipeline results for the following blocks.
     fn keep(&mut self) {
         for (age, variables) in RESULTS.into_iter().enumerate() {
             for unit in 0..UNITS.len() {
@@ -176,7 +176,7 @@ impl Front<'_> {
         lane
     }
 
-    /// A component of an attribute; what the attribute has not is 0, and 1 as the fourth.
+    /// A component of an attribute; missing ones are 0, or 1 as the fourth.
     fn attribute(&mut self, number: u32, component: u8) -> Lane {
         let attribute = self.interface.inputs.iter().find(|input| input.float == 4 * number);
         let components = attribute.map_or(0, |attribute| attribute.components);
@@ -219,7 +219,7 @@ impl Front<'_> {
                 i.load_offset.register()
             }
         };
-        // Temporaries lie behind the uniforms.
+        // Temporaries follow the uniforms.
         let temporary = self.stores && float >= self.interface.uniform_floats;
         let Some(address) = offset else {
             if temporary {
@@ -256,7 +256,7 @@ impl Front<'_> {
         })
     }
 
-    /// Puts one instruction behind those of the block; the pass unit's result, if it has one.
+    /// Appends one instruction to the block; returns the pass unit's result, if any.
     fn instruction(&mut self, at: usize) -> Result<Option<Lane>, Error> {
         let i = &self.program[at];
         let mut results = [None; 6];
@@ -347,7 +347,7 @@ impl Front<'_> {
         let busy = first.is_some();
         Ok(match i.mul_op {
             MulOp::Mul => [self.product(at, first)?, self.product(at, second)?],
-            // The complex unit's result is finished already; its helper is of no use, and the last step passes it on.
+            // The complex unit's result is already final, so its helper is ignored, and the last step passes it on.
             MulOp::Complex2 => {
                 let helper = if busy {
                     let (a, b) = (self.source(at, i.mul0_a)?, self.source(at, i.mul0_b)?);
@@ -464,7 +464,8 @@ impl Front<'_> {
         Ok(results)
     }
 
-    /// The position in clip space of one in the window, with 1/w behind it: what it was computed of, or the way back.
+    /// Converts a position in the window, followed by 1/w, to clip space: the value it was computed from, or the
+    /// inverse transform.
     fn clip(&mut self, window: &[Lane], options: &Options) -> Result<Gather, Error> {
         if let Some(clip) = self.before_viewport(window) {
             return Ok(clip);
@@ -518,8 +519,8 @@ impl Front<'_> {
         )
     }
 
-    /// `x`, `y`, `z` and `w` of `x * r * scale + offset` with `r` one by `w`, in any order: all that compilers make of
-    /// positions.
+    /// Matches `x`, `y`, `z` and `w` of `x * r * scale + offset` with `r` = 1 / `w`, in any order: the forms that
+    /// compilers generate for positions.
     fn before_viewport(&mut self, window: &[Lane]) -> Option<Gather> {
         let mut divided = Vec::new();
         for lane in &window[..3] {
@@ -537,13 +538,13 @@ impl Front<'_> {
         let other = |pair: &[Lane; 2]| if pair[0] == inverse { pair[1] } else { pair[0] };
         let (x, y, z) = (other(x), other(y), other(z));
         let w = self.reciprocal_of(inverse)?;
-        // The window's depth is from 0 to 1, OpenGL's from -1.
+        // The window's depth ranges from 0 to 1, OpenGL's from -1.
         let (half, sum) = (self.number(0.5), self.push(Op::Add, &[z, w]));
         let z = self.push(Op::Mul, &[sum, half]);
         Some(vec![x, y, z, w])
     }
 
-    /// What a value is one by, looking through limits.
+    /// The divisor if a value is a reciprocal, looking through clamps.
     fn reciprocal_of(&self, mut lane: Lane) -> Option<Lane> {
         loop {
             let node = self.builder.function.node(lane.value);

@@ -1,5 +1,5 @@
-//! What a program has to do with the world outside: uniforms, inputs, outputs, samplers, by their symbols where an MBS
-//! file has them and by their places where there is nothing but code.
+//! The external interface of a program: uniforms, inputs, outputs, samplers; by symbols in an MBS file, or by number if
+//! there is only code.
 
 use crate::Error;
 use loader::mbs::{Program, Symbol, SymbolType};
@@ -14,19 +14,19 @@ pub struct Shape {
     pub rows: u8,
     /// Columns; 1 for vectors and scalars.
     pub columns: u8,
-    /// Elements of an array; `None` when it is none.
+    /// Elements of an array; `None` if it is not an array.
     pub elements: Option<u32>,
-    /// Floats from one element (or column) to the next.
+    /// Distance in floats between elements (or columns).
     pub stride: u32,
 }
 
 impl Shape {
-    /// Whether it is the same type, wherever its floats lie.
+    /// Whether it is the same type, at any offset.
     fn is_like(&self, other: &Self) -> bool {
         (self.rows, self.columns, self.elements) == (other.rows, other.columns, other.elements)
     }
 
-    /// Floats from the first to the end of the last.
+    /// Size in floats, from the first to the end of the last.
     fn extent(&self) -> u32 {
         (self.elements.unwrap_or(1) * u32::from(self.columns) - 1) * self.stride + u32::from(self.rows)
     }
@@ -37,7 +37,7 @@ impl Shape {
 pub struct Member {
     /// Its name.
     pub name: String,
-    /// Number of its first float.
+    /// Index of its first float.
     pub float: u32,
     /// Its type.
     pub shape: Shape,
@@ -46,7 +46,7 @@ pub struct Member {
 /// A component of a uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Number of the member.
+    /// Index of the member.
     pub member: usize,
     /// Element of an array.
     pub element: u32,
@@ -61,11 +61,11 @@ pub struct Place {
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// Number of its first float.
+    /// Index of its first float.
     pub float: u32,
     /// Components.
     pub components: u8,
-    /// Where the next stage finds it.
+    /// Its location in the next stage.
     pub location: u32,
 }
 
@@ -76,20 +76,20 @@ pub struct Sampler {
     pub name: String,
     /// Its number in the code.
     pub number: u32,
-    /// Six faces.
+    /// Whether it is a cube map.
     pub cube: bool,
 }
 
-/// Everything outside.
+/// The external interface of a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interface {
-    /// Uniforms by name; empty where they are numbers only.
+    /// Named uniforms; empty if only their numbers are known.
     pub uniforms: Vec<Member>,
-    /// Names and types of the block that the uniforms stand in, where two programs share one.
+    /// Names and types of the uniform block, if two programs share one.
     pub block: Option<Vec<(String, Shape)>>,
-    /// Values of floats that the program brings with it.
+    /// Values of floats that are part of the program.
     pub constants: Vec<(u32, f32)>,
-    /// Floats of all uniforms together.
+    /// Total floats of uniforms.
     pub uniform_floats: u32,
     /// Attributes of a vertex, varyings of a fragment.
     pub inputs: Vec<Variable>,
@@ -101,20 +101,20 @@ pub struct Interface {
     pub position: Option<u32>,
     /// Float of the output that is the size of points.
     pub point_size: Option<u32>,
-    /// Float of the viewport's scale, and four on its offset, where the program is told.
+    /// Float of the viewport's scale, four floats before its offset, if the program reads it.
     pub viewport: Option<u32>,
-    /// The position is left as the program computes it, in the window, where the viewport is not known.
+    /// Leave the position in window coordinates, as the program computes it, because the viewport is unknown.
     pub in_window: bool,
-    /// Register that a fragment's colour is in at its end.
+    /// Register of the fragment's final colour.
     pub color_register: u8,
-    /// Register that its depth is in, where it has one.
+    /// Register of its final depth, if it writes one.
     pub depth_register: Option<u8>,
 }
 
-/// What the runtime's uniform for the viewport is called.
+/// The runtime's viewport uniform.
 const VIEWPORT: &str = "gl_mali_ViewportTransform";
 
-/// An identifier that says what a symbol of this name is called.
+/// A symbol's name as an identifier.
 pub fn identifier(name: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     name.chars().map(fits).collect()
@@ -149,7 +149,7 @@ fn shape(symbol: &Symbol) -> Shape {
 }
 
 impl Interface {
-    /// By the symbols of an MBS program.
+    /// From the symbols of an MBS program.
     pub fn of(program: &Program) -> Self {
         let [(_, uniforms), (_, attributes), (_, varyings)] = program.tables();
         let mut interface = Self::default();
@@ -180,7 +180,7 @@ impl Interface {
         interface
     }
 
-    /// What can be seen of a vertex program's code alone: attributes and outputs by number, the first output the position.
+    /// From a vertex program's code alone: numbered attributes and outputs, the first output being the position.
     pub fn of_vertex_code(program: &[gp::Instruction]) -> Self {
         let mut interface = Self {
             position: Some(0),
@@ -204,7 +204,7 @@ impl Interface {
         interface
     }
 
-    /// What can be seen of a fragment program's code alone: varyings by slot, textures by number.
+    /// From a fragment program's code alone: varyings by slot, textures by number.
     pub fn of_fragment_code(program: &[(u32, pp::Instruction)]) -> Self {
         let mut interface = Self {
             color_register: pp::flow::output_register_of(program),
@@ -235,16 +235,16 @@ impl Interface {
         interface
     }
 
-    /// Makes the fragment's inputs those outputs of the vertex program that have their names.
+    /// Matches the fragment's inputs to the vertex program's outputs by name.
     ///
     /// # Errors
-    /// An input that has no output of its name.
+    /// An input without an output of its name.
     pub fn link(vertex: &Self, fragment: &mut Self) -> Result<(), Error> {
         for input in &mut fragment.inputs {
             let output = vertex.outputs.iter().find(|output| output.name == input.name);
             let Some(output) = output else {
                 let message = format!(
-                    "the fragment program's varying {} is no output of the vertex program",
+                    "the fragment program's varying {} is not an output of the vertex program",
                     input.name
                 );
                 return Err(Error::interface(message));
@@ -259,7 +259,7 @@ impl Interface {
         if is_sampler(symbol) {
             self.samplers.push(Sampler {
                 name: identifier(&symbol.name()),
-                // Samplers are counted in the order they lie.
+                // Samplers are numbered by offset.
                 number: float,
                 cube: symbol.kind == SymbolType::SAMPLER_CUBE,
             });
@@ -290,10 +290,10 @@ impl Interface {
         }
     }
 
-    /// Gives two programs one block for the uniforms of both.
+    /// Makes two programs share one uniform block.
     ///
     /// # Errors
-    /// A uniform that has two types.
+    /// A uniform with two types.
     pub fn share(programs: [&mut Self; 2]) -> Result<(), Error> {
         let mut block: Vec<(String, Shape)> = Vec::new();
         for interface in &programs {
@@ -318,7 +318,7 @@ impl Interface {
         Ok(())
     }
 
-    /// The value of a float that the program brings with it.
+    /// The value of a float that is part of the program.
     pub fn constant(&self, float: u32) -> Option<f32> {
         self.constants
             .iter()
@@ -326,7 +326,7 @@ impl Interface {
             .map(|(_, value)| *value)
     }
 
-    /// Which uniform a float belongs to.
+    /// The uniform that a float belongs to.
     pub fn place(&self, float: u32) -> Option<Place> {
         self.uniforms.iter().enumerate().find_map(|(member, uniform)| {
             let Shape {
@@ -349,7 +349,7 @@ impl Interface {
 /// Varyings of a fragment, as vec4s.
 const VARYINGS: u32 = 12;
 
-/// Vec4s by their numbers; the number is the location too.
+/// Numbered vec4s; the number is also the location.
 fn slots(name: &str, numbers: BTreeSet<u32>) -> Vec<Variable> {
     let slot = |number| Variable {
         name: format!("{name}{number}"),
@@ -360,7 +360,7 @@ fn slots(name: &str, numbers: BTreeSet<u32>) -> Vec<Variable> {
     numbers.into_iter().map(slot).collect()
 }
 
-/// Inputs or outputs in the order of their places.
+/// Inputs or outputs, sorted by offset.
 fn variables(symbols: &[Symbol]) -> Vec<Variable> {
     let mut variables = Vec::new();
     for symbol in symbols.iter().filter(|symbol| symbol.is_used()) {

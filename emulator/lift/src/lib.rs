@@ -1,10 +1,10 @@
-//! Mali-400 programs as structured shaders: GP and PP code lifted to naga IR, from which come SPIR-V, WGSL, GLSL, MSL
+//! Lifts Mali-400 programs to structured shaders: GP and PP code to naga IR, and from there to SPIR-V, WGSL, GLSL, MSL
 //! and HLSL.
 //!
 //! Instructions become values in static single assignment form (through the pipeline's registers and forwarding), jumps
-//! become loops and branches (flow that is not reducible a loop over a switch), symbols of MBS files the names of
-//! uniforms, inputs and textures. With [`Options::exact`] every register write of a fragment is rounded as the hardware
-//! does it; without, the result is for reading.
+//! become loops and branches (irreducible flow becomes a loop over a switch), and symbols of MBS files name uniforms,
+//! inputs and textures. With [`Options::exact`] every register write of a fragment program is rounded as by the
+//! hardware; without it the result is meant for reading.
 //!
 //! ```
 //! use loader::mbs::Stage;
@@ -46,26 +46,26 @@ use interface::Interface;
 use loader::mbs::{Program, Stage};
 use translate::{Shader, ShaderStage};
 
-/// What there is to decide.
+/// Options of lifting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// Numbers are rounded as the hardware rounds them.
+    /// Round numbers as the hardware does.
     pub exact: bool,
-    /// Where rows begin.
+    /// Row order.
     pub convention: Convention,
-    /// Scale and offset of the viewport (x, y, z, w each), where the program does not name them.
+    /// Scale and offset of the viewport (x, y, z, w each), if the program does not name them.
     pub viewport: Option<[f32; 8]>,
 }
 
-/// Lifts an MBS program with its symbols; one without any as [`words`] does.
+/// Lifts an MBS program with its symbols, or as [`words`] if it has none.
 ///
 /// # Errors
-/// What [`Error`] tells.
+/// See [`Error`].
 pub fn program(program: &Program, options: &Options) -> Result<Shader, Error> {
     lift(program.stage, &program.code, &interface(program), options)
 }
 
-/// A program's interface: by its symbols, or where it has none by its code.
+/// A program's interface: from its symbols, or from its code if it has none.
 pub fn interface(program: &Program) -> Interface {
     if program.tables().iter().any(|(_, symbols)| !symbols.is_empty()) {
         return Interface::of(program);
@@ -81,21 +81,21 @@ fn vertex_code(words: &[u32]) -> Vec<utgard::gp::Instruction> {
     instructions.map(utgard::gp::Instruction::decode).collect()
 }
 
-/// The interface with the viewport as numbers of the program, where they are given.
-fn told(interface: &Interface, options: &Options) -> Interface {
-    let mut told = interface.clone();
+/// The interface with the viewport as constants of the program, if it is given.
+fn with_viewport(interface: &Interface, options: &Options) -> Interface {
+    let mut result = interface.clone();
     if let (Some(float), Some(viewport)) = (interface.viewport, options.viewport) {
-        told.uniforms.retain(|uniform| uniform.float != float);
-        told.constants.extend((float..).zip(viewport));
-        told.viewport = None;
+        result.uniforms.retain(|uniform| uniform.float != float);
+        result.constants.extend((float..).zip(viewport));
+        result.viewport = None;
     }
-    told
+    result
 }
 
 /// Lifts words with an interface.
 ///
 /// # Errors
-/// What [`Error`] tells.
+/// See [`Error`].
 pub fn lift(stage: Stage, words: &[u32], interface: &Interface, options: &Options) -> Result<Shader, Error> {
     let (mut function, stage) = match stage {
         Stage::Vertex => (gp::lift(&vertex_code(words), interface, options)?, ShaderStage::Vertex),
@@ -104,7 +104,7 @@ pub fn lift(stage: Stage, words: &[u32], interface: &Interface, options: &Option
     tidy::tidy(&mut function, interface, options.exact);
     let module = emit::emit(
         &function,
-        &told(interface, options),
+        &with_viewport(interface, options),
         stage,
         (options.convention, options.exact),
     );

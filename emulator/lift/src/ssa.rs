@@ -1,9 +1,9 @@
 //! The values of a lifted program: vectors of one to four components in static single assignment form, in blocks.
 //!
-//! Every operand is a *gather*: for each component of the operation it names a component of some earlier value, so
-//! swizzles and registers that were filled piece by piece need no operations of their own. Registers are variables
-//! until [`Builder::read`] and [`Builder::write`] have turned them into values (Braun et al., "Simple and Efficient
-//! Construction of Static Single Assignment Form", 2013).
+//! Every operand is a *gather*: for each component of the operation it names a component of an earlier value, so that
+//! swizzles and partially written registers need no operations. Registers are variables until [`Builder::read`] and
+//! [`Builder::write`] have converted them to values (Braun et al., "Simple and Efficient Construction of Static Single
+//! Assignment Form", 2013).
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ pub type Id = u32;
 /// Number of a block.
 pub type BlockId = usize;
 
-/// A variable: a component of a register, or of whatever else keeps numbers between instructions.
+/// A variable: a component of a register, or of other state kept between instructions.
 pub type Variable = u32;
 
 /// One component of a value.
@@ -28,12 +28,12 @@ pub struct Lane {
 /// An operand: the source of each component.
 pub type Gather = Vec<Lane>;
 
-/// How two numbers compare.
+/// A comparison of two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Relation {
     /// `a == b`
     Equal,
-    /// `a != b`, true for values that are no numbers.
+    /// `a != b`, true for values that are not numbers.
     NotEqual,
     /// `a < b`
     Less,
@@ -41,12 +41,12 @@ pub enum Relation {
     LessEqual,
 }
 
-/// What comes from outside the program.
+/// An input of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
-    /// Components of the inputs from a float number on.
+    /// Components of the inputs starting at a float.
     Stage(u32),
-    /// A component of the inputs whose float number the operand gives.
+    /// A component of the inputs at a computed float index (the operand).
     StageAt,
     /// `gl_FragCoord`.
     FragCoord,
@@ -54,53 +54,53 @@ pub enum Input {
     PointCoord,
     /// 1.0 on front faces, else 0.0.
     FrontFacing,
-    /// Uniforms from a float number on.
+    /// Uniforms starting at a float.
     Uniform(u32),
-    /// Uniforms from the float number on that the operand gives.
+    /// Uniforms starting at a computed float index (the operand).
     UniformAt,
 }
 
-/// How a texture's level is chosen.
+/// How a texture's level is selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Level {
-    /// By the neighbours' coordinates.
+    /// From the neighbours' coordinates.
     Implicit,
-    /// By them, and the second operand added.
+    /// From the neighbours' coordinates plus the second operand.
     Bias,
     /// The second operand.
     Exact,
 }
 
-/// What makes a value of its operands.
+/// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// Bits of numbers, as many as the value is wide.
+    /// Constant bits, one number per component.
     Constant([u32; 4]),
-    /// What comes from outside.
+    /// An input.
     Input(Input),
-    /// Floats of the program's own memory from the number on that the operand gives.
+    /// Floats of the program's memory, starting at the index in the operand.
     Load,
-    /// Writes the second operand there; the value is of no use.
+    /// Writes the second operand to memory; the result is unused.
     Store,
-    /// Comes from the block before, an operand for each of [`Block::before`].
+    /// One operand for each of [`Block::before`].
     Phi,
     /// The operand itself.
     Copy,
-    /// Minus.
+    /// Negation.
     Neg,
     /// Absolute value.
     Abs,
-    /// Rounded to fp16, numbers too small for a normal half to zero: what a fragment register keeps.
+    /// Rounds to fp16 and flushes denormals to zero, as a fragment register does.
     Half,
     /// Clamped to 0 and 1.
     Saturate,
-    /// Towards zero.
+    /// Rounds towards zero.
     Trunc,
-    /// Down.
+    /// Rounds down.
     Floor,
-    /// Up.
+    /// Rounds up.
     Ceil,
-    /// Less its floor.
+    /// Fractional part: the operand minus its floor.
     Fract,
     /// -1, 0 or 1.
     Sign,
@@ -114,13 +114,13 @@ pub enum Op {
     Exp2,
     /// Logarithm to base two.
     Log2,
-    /// Sine of turns.
+    /// Sine; the angle is in turns.
     SinTurns,
-    /// Cosine of turns.
+    /// Cosine; the angle is in turns.
     CosTurns,
     /// Arc tangent.
     Atan,
-    /// Arc tangent of the first by the second.
+    /// Arc tangent of the quotient of the first and second.
     Atan2,
     /// Sum.
     Add,
@@ -128,13 +128,13 @@ pub enum Op {
     Sub,
     /// Product.
     Mul,
-    /// A matrix of uniforms, from a float number on, times the operand.
+    /// A uniform matrix, starting at a float, times the operand.
     Transform {
-        /// Number of the matrix' first float.
+        /// Index of the matrix's first float.
         float: u32,
-        /// Floats from a column to the next.
+        /// Floats between columns.
         stride: u8,
-        /// Columns, as many as the operand has components.
+        /// Columns: the operand's number of components.
         columns: u8,
     },
     /// Quotient.
@@ -143,31 +143,31 @@ pub enum Op {
     Min,
     /// `a > b ? a : b`
     Max,
-    /// Comparison: a truth value.
+    /// Comparison; the result is a bool.
     Compare(Relation),
-    /// Both truths.
+    /// Logical and.
     And,
-    /// One of two truths.
+    /// Logical or.
     Or,
-    /// One of two truths and not the other.
+    /// Logical exclusive or.
     Xor,
-    /// 1.0 for a truth, else 0.0.
+    /// 1.0 for true, else 0.0.
     Truth,
     /// The second operand where the first is true, else the third.
     Select,
-    /// Scalar product of both operands.
+    /// Dot product.
     Dot,
-    /// The operand by its length.
+    /// The operand divided by its length.
     Normalize,
-    /// Change from the left pixel to the right one.
+    /// Difference of the right and the left pixel.
     DerivativeX,
-    /// Change from the upper row to the lower one.
+    /// Difference of the lower and the upper row.
     DerivativeY,
-    /// A texel: sampler, coordinates of a cube or a plane.
+    /// A texel: sampler, coordinates in a cube or a plane.
     Texture {
-        /// Number of the sampler.
+        /// Index of the sampler.
         sampler: u32,
-        /// A cube's direction.
+        /// Whether it is a cube map.
         cube: bool,
         /// Its level.
         level: Level,
@@ -175,12 +175,12 @@ pub enum Op {
 }
 
 impl Op {
-    /// The value is a truth, not a number.
+    /// Whether the value is a bool rather than a number.
     pub fn is_truth(self) -> bool {
         matches!(self, Self::Compare(_) | Self::And | Self::Or | Self::Xor)
     }
 
-    /// The value does something besides being there.
+    /// Whether the operation has a side effect.
     pub fn has_effect(self) -> bool {
         matches!(self, Self::Store)
     }
@@ -189,34 +189,34 @@ impl Op {
 /// A value.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What makes it.
+    /// Its operation.
     pub op: Op,
-    /// Of what.
+    /// Its operands.
     pub args: Vec<Gather>,
     /// Components.
     pub width: u8,
-    /// Where.
+    /// Its block.
     pub block: BlockId,
 }
 
-/// Where a block ends.
+/// The end of a block.
 #[derive(Clone, Debug, Default)]
 pub enum End {
-    /// Nobody has said yet.
+    /// Not set yet.
     #[default]
     Open,
-    /// Goes on there.
+    /// Continues at a block.
     Jump(BlockId),
-    /// Goes to the first where a truth holds, else to the second.
+    /// Continues at the first block if the lane is true, else at the second.
     Branch(Lane, BlockId, BlockId),
-    /// The program's end.
+    /// The end of the program.
     Exit,
-    /// The fragment gives up.
+    /// The fragment is discarded.
     Discard,
 }
 
 impl End {
-    /// The blocks that may follow.
+    /// Its possible successors.
     pub fn next(&self) -> Vec<BlockId> {
         match self {
             Self::Jump(to) => vec![*to],
@@ -226,14 +226,14 @@ impl End {
     }
 }
 
-/// A straight piece of the program.
+/// A basic block.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
     /// Its values in order.
     pub nodes: Vec<Id>,
     /// Its end.
     pub end: End,
-    /// The blocks it may be come to from.
+    /// Its predecessors.
     pub before: Vec<BlockId>,
 }
 
@@ -242,9 +242,9 @@ pub struct Block {
 pub struct Function {
     /// All values.
     pub nodes: Vec<Node>,
-    /// All blocks; the first one is where it begins.
+    /// All blocks; the first is the entry.
     pub blocks: Vec<Block>,
-    /// What it gives: the results in the order of the front that made it.
+    /// The results, in the order of the front end that made it.
     pub results: Vec<Gather>,
 }
 
@@ -254,7 +254,7 @@ impl Function {
         &self.nodes[id as usize]
     }
 
-    /// The bits of a lane that is constant.
+    /// The value of a constant lane.
     pub fn constant(&self, lane: Lane) -> Option<f32> {
         match self.node(lane.value).op {
             Op::Constant(bits) => Some(f32::from_bits(bits[usize::from(lane.lane)])),
@@ -263,17 +263,17 @@ impl Function {
     }
 }
 
-/// Builds a [`Function`] from blocks whose edges are known beforehand.
+/// Builds a [`Function`] from blocks with known edges.
 pub struct Builder {
-    /// What is built.
+    /// The function under construction.
     pub function: Function,
     definitions: HashMap<(BlockId, Variable), Lane>,
-    /// Blocks all of whose predecessors have been filled.
+    /// Whether all predecessors of a block are filled.
     sealed: Vec<bool>,
     filled: Vec<bool>,
-    /// Phis whose operands are not known yet, by block.
+    /// Phis without operands yet, by block.
     incomplete: Vec<Vec<(Variable, Id)>>,
-    /// Phis that turned out to be another lane.
+    /// Phis that were replaced by another lane.
     replaced: HashMap<Id, Lane>,
     pool: HashMap<u32, Id>,
 }
@@ -318,7 +318,7 @@ impl Builder {
         id
     }
 
-    /// A constant; equal ones are one value, which stands at the beginning of the program.
+    /// A constant; equal ones share one value at the program's start.
     pub fn number(&mut self, value: f32) -> Lane {
         let bits = value.to_bits();
         let value = match self.pool.get(&bits) {
@@ -338,7 +338,7 @@ impl Builder {
         self.definitions.insert((block, variable), lane);
     }
 
-    /// What a variable holds; one that nothing wrote holds zero.
+    /// The value of a variable; zero if it was never written.
     pub fn read(&mut self, block: BlockId, variable: Variable) -> Lane {
         let lane = match self.definitions.get(&(block, variable)) {
             Some(lane) => *lane,
@@ -347,7 +347,7 @@ impl Builder {
         self.resolve(lane)
     }
 
-    /// Walks chains of single predecessors in a loop, so that long programs need no deep stack.
+    /// Follows chains of single predecessors in a loop, so that long programs do not recurse deeply.
     fn read_before(&mut self, block: BlockId, variable: Variable) -> Lane {
         let (mut chain, mut at) = (vec![block], block);
         let lane = loop {
@@ -362,9 +362,9 @@ impl Builder {
             }
             match *before.as_slice() {
                 [] => break self.number(0.0),
-                // Blocks that nothing leads to may lead round in a circle.
+                // Unreachable blocks may form a cycle.
                 [_] if chain.len() > self.function.blocks.len() => break self.number(0.0),
-                // The first block is come to from outside too.
+                // The first block also has the entry as a predecessor.
                 [one] if at != 0 => {
                     chain.push(one);
                     at = one;
@@ -386,7 +386,7 @@ impl Builder {
         self.node(block, Op::Phi, Vec::new(), 1)
     }
 
-    /// Gives a phi its operands; one that only ever is one other lane becomes that.
+    /// Adds a phi's operands; a phi of only one distinct lane is replaced by it.
     fn complete(&mut self, block: BlockId, variable: Variable, phi: Id) -> Lane {
         let before = self.function.blocks[block].before.clone();
         let operands: Vec<Gather> = before.into_iter().map(|from| vec![self.read(from, variable)]).collect();
@@ -396,7 +396,7 @@ impl Builder {
 
     fn simplify(&mut self, phi: Id) -> Lane {
         let me = Lane { value: phi, lane: 0 };
-        // Before the first block everything is zero, as a phi's variable is.
+        // On entry all variables are zero.
         let first = self.function.nodes[phi as usize].block == 0;
         let mut same = first.then(|| self.number(0.0));
         for operand in self.function.nodes[phi as usize].args.clone() {
@@ -421,7 +421,7 @@ impl Builder {
         lane
     }
 
-    /// Says that a block has all its values, and how it ends.
+    /// Marks a block as filled, and sets its end.
     pub fn end(&mut self, block: BlockId, end: End) {
         self.function.blocks[block].end = end;
         self.filled[block] = true;
@@ -439,10 +439,10 @@ impl Builder {
         }
     }
 
-    /// The function with its results.
+    /// Returns the function with these results.
     pub fn finish(mut self, results: Vec<Gather>) -> Function {
         self.function.results = results;
-        // Removing one phi may leave another without a choice.
+        // Removing a phi may make another redundant.
         loop {
             let open: Vec<Id> = (0..self.function.nodes.len() as Id)
                 .filter(|id| self.function.node(*id).op == Op::Phi && !self.replaced.contains_key(id))
@@ -492,7 +492,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_that_both_ways_write_becomes_a_phi_and_others_do_not() {
+    fn only_variables_written_on_both_paths_become_phis() {
         let edges = [vec![1, 2], vec![3], vec![3], vec![]];
         let mut b = Builder::new(&edges);
         let (one, two) = (b.number(1.0), b.number(2.0));
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_keeps_what_it_does_not_change() {
+    fn a_loop_keeps_unchanged_variables() {
         // 0 -> 1 -> 2 -> 1, 1 -> 3
         let edges = [vec![1], vec![2, 3], vec![1], vec![]];
         let mut b = Builder::new(&edges);
@@ -530,6 +530,6 @@ mod tests {
         b.end(3, End::Exit);
         let f = b.finish(vec![vec![x], vec![y]]);
         assert_eq!(f.node(f.results[0][0].value).op, Op::Phi, "it counts");
-        assert_eq!(f.constant(f.results[1][0]), Some(2.0), "the limit is what it was");
+        assert_eq!(f.constant(f.results[1][0]), Some(2.0), "the limit is unchanged");
     }
 }

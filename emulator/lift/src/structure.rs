@@ -1,8 +1,8 @@
-//! Blocks and jumps as nested statements.
+//! Converts blocks and jumps to nested statements.
 //!
-//! Flow that is reducible follows Ramsey, "Beyond Relooper" (2022): the dominator tree gives the nesting, blocks where
-//! ways meet stand behind a construct one can break out of, loop heads become loops. A jump that would leave several
-//! constructs at once sets a variable and breaks out of each in turn. What is not reducible becomes a loop over a switch.
+//! Reducible flow follows Ramsey, "Beyond Relooper" (2022): the dominator tree gives the nesting, merge blocks follow a
+//! construct that can be left by a break, loop headers become loops. A jump that leaves several constructs sets a
+//! variable and breaks out of each in turn. Irreducible flow becomes a loop over a switch.
 
 use crate::ssa::{BlockId, End, Function, Lane};
 
@@ -11,33 +11,33 @@ use crate::ssa::{BlockId, End, Function, Lane};
 pub enum Statement {
     /// The values of a block.
     Values(BlockId),
-    /// What the phis of the second block get when it is come to from the first.
+    /// The assignments to the second block's phis on the edge from the first.
     Copies(BlockId, BlockId),
-    /// Two ways.
+    /// A branch with two alternatives.
     If(Lane, Vec<Statement>, Vec<Statement>),
-    /// Goes on until it is left.
+    /// Repeats until it is left.
     Loop(Vec<Statement>),
-    /// Is gone through once, unless it is left before its end.
+    /// Runs once, and can be left early.
     Once(Vec<Statement>),
-    /// Leaves the innermost loop or once.
+    /// Leaves the innermost `Loop` or `Once`.
     Break,
-    /// Begins the innermost loop again.
+    /// Continues the innermost loop.
     Continue,
     /// The program's end.
     Return,
-    /// The fragment gives up.
+    /// The fragment is discarded.
     Discard,
-    /// Remembers where a jump goes; 0 for nowhere.
+    /// Records the target of a jump; 0 for none.
     SetTarget(u32),
-    /// Done when a jump is on its way there.
+    /// Runs if a jump to this target is in progress.
     IfTarget(u32, Vec<Statement>),
-    /// Runs the case of the target again and again.
+    /// Repeatedly runs the case of the current target.
     Dispatch(Vec<(u32, Vec<Statement>)>),
 }
 
-/// Dominators and order of the blocks that can be reached.
+/// Dominators and order of the reachable blocks.
 struct Flow {
-    /// Place in reverse postorder; `usize::MAX` for blocks that cannot be reached.
+    /// Index in reverse postorder; `usize::MAX` for unreachable blocks.
     order: Vec<usize>,
     /// Immediate dominator.
     dominator: Vec<BlockId>,
@@ -129,14 +129,14 @@ impl Flow {
     }
 }
 
-/// Where a place in the nesting leads.
+/// The jump targets at a place in the nesting.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The block that follows when one goes off the end of the list; `None` when the list must not end.
+    /// The block that follows the list's end; `None` if the list must not fall through.
     falls: Option<BlockId>,
-    /// Where a break leads.
+    /// The target of a break.
     breaks: Option<BlockId>,
-    /// Where a continue leads.
+    /// The target of a continue.
     continues: Option<BlockId>,
 }
 
@@ -148,12 +148,12 @@ struct Structurer<'a> {
     children: Vec<Vec<BlockId>>,
 }
 
-/// The number a jump's variable has for a block.
+/// The number of a block in the jump variable.
 fn number(block: BlockId) -> u32 {
     block as u32 + 1
 }
 
-/// Nesting deeper than this is left to the dispatcher: compilers that read the result go down it on their stacks.
+/// Deeper nesting uses the dispatcher, because compilers that read the result recurse on nesting.
 const MAX_DEPTH: usize = 64;
 
 /// A function's statements.
@@ -195,11 +195,11 @@ pub fn structure(function: &Function) -> Vec<Statement> {
     structurer.dispatch()
 }
 
-/// Statements, and the blocks that jumps out of them are still on their way to.
+/// Statements, and the blocks that jumps out of them still have to reach.
 type List = (Vec<Statement>, Vec<BlockId>);
 
 impl Structurer<'_> {
-    /// A block with all it dominates; `None` when that nests too deep.
+    /// A block with all blocks it dominates; `None` if it nests too deep.
     fn tree(&mut self, block: BlockId, place: Place, depth: usize) -> Option<List> {
         if depth > MAX_DEPTH {
             return None;
@@ -219,7 +219,7 @@ impl Structurer<'_> {
         Some(self.leave(Statement::Loop(body), pending, place))
     }
 
-    /// A block, its ways, and behind them the merges that it dominates, the last one outermost.
+    /// A block and its branches, followed by the merge blocks that it dominates, the last one outermost.
     fn within(&mut self, block: BlockId, merges: &[BlockId], place: Place, depth: usize) -> Option<List> {
         let Some((&last, rest)) = merges.split_last() else {
             return self.alone(block, place, depth);
@@ -230,7 +230,7 @@ impl Structurer<'_> {
             continues: place.continues,
         };
         let (body, pending) = self.within(block, rest, inside, depth + 1)?;
-        // What nobody leaves early needs no construct of its own, unless a break within is meant for it.
+        // A body that is never left early needs no construct, unless it contains a break.
         let (mut list, mut left) = if breaks(&body) || pending.iter().any(|to| *to != last) {
             self.leave(
                 Statement::Once(body),
@@ -276,7 +276,7 @@ impl Structurer<'_> {
         Some((list, pending))
     }
 
-    /// What is done to get from one block to another.
+    /// The statements for an edge between two blocks.
     fn way(&mut self, from: BlockId, to: BlockId, place: Place, depth: usize) -> Option<List> {
         let mut list = vec![Statement::Copies(from, to)];
         if !self.merges[to] && !self.flow.back(from, to) {
@@ -289,7 +289,7 @@ impl Structurer<'_> {
         Some((list, pending))
     }
 
-    /// A construct, and behind it the next step of the jumps that came out of it.
+    /// A construct, followed by the next step of jumps out of it.
     fn leave(&self, construct: Statement, mut pending: Vec<BlockId>, place: Place) -> List {
         pending.sort_unstable();
         pending.dedup();
@@ -302,7 +302,7 @@ impl Structurer<'_> {
         for to in pending {
             let (steps, more) = jump(to, place);
             if !steps.is_empty() {
-                // The variable keeps its value while there are constructs to leave.
+                // The variable keeps its value until the last construct is left.
                 let steps = steps
                     .into_iter()
                     .filter(|step| !matches!(step, Statement::SetTarget(_)));
@@ -313,7 +313,7 @@ impl Structurer<'_> {
         (list, left)
     }
 
-    /// Every block a case of a switch in a loop.
+    /// Every block as a case of a switch in a loop.
     fn dispatch(&self) -> Vec<Statement> {
         let go = |from, to| vec![Statement::Copies(from, to), Statement::SetTarget(number(to))];
         let case = |&block: &BlockId| {
@@ -332,7 +332,7 @@ impl Structurer<'_> {
     }
 }
 
-/// The step of a jump from a place: nothing where one comes there anyway.
+/// The jump statement from a place; empty if the target follows anyway.
 fn jump(to: BlockId, place: Place) -> List {
     if place.falls == Some(to) {
         (Vec::new(), Vec::new())
@@ -345,7 +345,7 @@ fn jump(to: BlockId, place: Place) -> List {
     }
 }
 
-/// Whether something in the list breaks out of the construct that the list is the body of.
+/// Whether the list contains a break of the construct whose body it is.
 fn breaks(list: &[Statement]) -> bool {
     list.iter().any(|statement| match statement {
         Statement::Break => true,
@@ -360,7 +360,7 @@ mod tests {
     use super::*;
     use crate::ssa::{Builder, Op, Relation};
 
-    /// A function of these blocks: branches where there are two successors, the end where there is none.
+    /// A function with these edges: a branch for two successors, the end for none.
     fn function(edges: &[Vec<BlockId>]) -> Function {
         let mut builder = Builder::new(edges);
         let zero = builder.number(0.0);
@@ -380,7 +380,7 @@ mod tests {
 
     struct Walk<'a> {
         function: &'a Function,
-        /// Which way each branch goes, in turn.
+        /// The decisions of the branches, in order.
         choices: Vec<bool>,
         target: u32,
         path: Vec<BlockId>,
@@ -449,7 +449,7 @@ mod tests {
         }
     }
 
-    /// The blocks that the function itself goes through.
+    /// The blocks that the function itself executes.
     fn path(function: &Function, mut choices: Vec<bool>) -> Vec<BlockId> {
         let (mut at, mut path) = (0, vec![0]);
         while path.len() <= 60 {
@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn an_if_is_an_if() {
+    fn a_branch_becomes_an_if() {
         let list = structure(&function(&[vec![1, 2], vec![3], vec![3], vec![]]));
         assert!(
             matches!(
@@ -517,7 +517,7 @@ mod tests {
             let blocks = 2 + random.usize(..9);
             let edges: Vec<Vec<BlockId>> = (0..blocks)
                 .map(|at| {
-                    // Mostly forward, so that much of it is reducible.
+                    // Mostly forward edges, so that much of the flow is reducible.
                     let to = |random: &mut fastrand::Rng| match random.u32(..4) {
                         0 => random.usize(..blocks),
                         _ => (at + 1 + random.usize(..3)).min(blocks - 1),

@@ -1,10 +1,10 @@
-//! Makes a function smaller and easier to read: what nobody uses goes, and what says nothing.
+//! Simplifies a function: removes unused values and identities.
 
 use crate::interface::Interface;
 use crate::ssa::{End, Function, Gather, Id, Input, Lane, Node, Op};
 use std::collections::HashMap;
 
-/// Tidies a function. With `exact` no result changes by a bit.
+/// Simplifies a function. With `exact` the results keep every bit.
 pub fn tidy(function: &mut Function, interface: &Interface, exact: bool) {
     for id in 0..function.nodes.len() as Id {
         replace(function, id, exact);
@@ -21,7 +21,7 @@ pub fn tidy(function: &mut Function, interface: &Interface, exact: bool) {
     remove(function);
 }
 
-/// An operand all of whose components are one number.
+/// The constant of an operand whose components are all the same.
 fn number(function: &Function, lanes: &Gather) -> Option<f32> {
     let first = function.constant(*lanes.first()?)?;
     let same = lanes.iter().all(|lane| {
@@ -32,12 +32,12 @@ fn number(function: &Function, lanes: &Gather) -> Option<f32> {
     same.then_some(first)
 }
 
-/// Adding it changes nothing: -0.0, and but for the sign of zeros 0.0.
+/// Whether adding it is an identity: -0.0, or 0.0 except for the sign of zeros.
 fn is_nothing(function: &Function, lanes: &Gather, exact: bool) -> bool {
     number(function, lanes).is_some_and(|value| value == 0.0 && (!exact || value.is_sign_negative()))
 }
 
-/// What each component of a node is a copy of, where it is one.
+/// The lanes that a node copies, if it is a copy.
 fn copy(function: &Function, id: Id, exact: bool) -> Option<Gather> {
     let node = function.node(id);
     let inner = |lanes: &Gather, op: Op| -> Option<Gather> {
@@ -54,7 +54,7 @@ fn copy(function: &Function, id: Id, exact: bool) -> Option<Gather> {
         (Op::Add, [a, b]) if is_nothing(function, b, exact) => Some(a.clone()),
         (Op::Add, [a, b]) if is_nothing(function, a, exact) => Some(b.clone()),
         (Op::Neg, [a]) => inner(a, Op::Neg),
-        // What a register holds is a half already.
+        // A register already stores a half.
         (Op::Half, [a]) => {
             let is_half = |lane: &Lane| match function.node(lane.value).op {
                 Op::Half => true,
@@ -69,14 +69,14 @@ fn copy(function: &Function, id: Id, exact: bool) -> Option<Gather> {
     }
 }
 
-/// Marks a node as a copy: it stays, as a gather of its operand, until uses have been led past it.
+/// Marks a node as a copy: it remains as a gather of its operand until its uses are redirected.
 fn replace(function: &mut Function, id: Id, exact: bool) {
     lead(function, id);
     let node = function.node(id);
     if node.op == Op::Neg
         && let Some(value) = number(function, &node.args[0])
     {
-        // Constants have a place at the beginning that this one need not have.
+        // Constants are at the program's start, but this node may not be.
         let node = &mut function.nodes[id as usize];
         (node.op, node.args) = (Op::Constant([(-value).to_bits(); 4]), Vec::new());
         return;
@@ -88,7 +88,7 @@ fn replace(function: &mut Function, id: Id, exact: bool) {
     }
 }
 
-/// Leads the operands of a node past copies.
+/// Redirects the operands of a node past copies.
 fn lead(function: &mut Function, id: Id) {
     let mut args = std::mem::take(&mut function.nodes[id as usize].args);
     args.iter_mut()
@@ -104,7 +104,7 @@ fn behind(function: &Function, mut lane: Lane) -> Lane {
     lane
 }
 
-/// Leads everything past copies: phis may name nodes that come behind them.
+/// Redirects all operands past copies: phis may refer to later nodes.
 fn forward(function: &mut Function) {
     for id in 0..function.nodes.len() as Id {
         lead(function, id);
@@ -122,7 +122,7 @@ fn forward(function: &mut Function) {
     }
 }
 
-/// Takes out what nobody uses.
+/// Removes unused nodes.
 fn remove(function: &mut Function) {
     let mut used = vec![false; function.nodes.len()];
     let mut open: Vec<Id> = function.results.iter().flatten().map(|lane| lane.value).collect();
@@ -140,7 +140,7 @@ fn remove(function: &mut Function) {
     for block in &mut function.blocks {
         block.nodes.retain(|id| used[*id as usize]);
     }
-    // What is left in the list of nodes has no operands, so that nobody looks for what they were.
+    // Removed nodes keep their index but lose their operands.
     for (node, used) in function.nodes.iter_mut().zip(used) {
         if !used {
             (node.op, node.args) = (Op::Copy, Vec::new());
@@ -148,9 +148,9 @@ fn remove(function: &mut Function) {
     }
 }
 
-/// Sums of products of two vectors' components are scalar products.
+/// Turns sums of products of two vectors' components into dot products.
 fn dots(function: &mut Function) {
-    // From the last one on: a sum's own sums are parts of it.
+    // From the last one, because a sum's own sums are parts of it.
     for id in (0..function.nodes.len() as Id).rev() {
         let node = function.node(id);
         if node.op != Op::Add || node.width != 1 {
@@ -167,7 +167,7 @@ fn dots(function: &mut Function) {
     }
 }
 
-/// The products that a sum is of; false when there is something else in it.
+/// Collects the products of a sum; false if it contains anything else.
 fn collect(function: &Function, lane: Lane, terms: &mut Vec<[Lane; 2]>) -> bool {
     let node = function.node(lane.value);
     let at = usize::from(lane.lane);
@@ -206,13 +206,13 @@ fn vectors(terms: &[[Lane; 2]]) -> Option<(Gather, Gather)> {
     None
 }
 
-/// Sums with a negated operand are differences, products with a reciprocal quotients.
+/// Turns sums with a negated operand into differences, and products with a reciprocal into quotients.
 fn differences(function: &mut Function, exact: bool) {
     for id in 0..function.nodes.len() as Id {
         let node = function.node(id);
         let (becomes, inner) = match node.op {
             Op::Add => (Op::Sub, Op::Neg),
-            // A reciprocal is rounded, so that a quotient is not quite the same.
+            // A reciprocal is rounded, so a quotient differs slightly.
             Op::Mul if !exact => (Op::Div, Op::Rcp),
             _ => continue,
         };
@@ -233,7 +233,7 @@ fn differences(function: &mut Function, exact: bool) {
     }
 }
 
-/// A column's component times a component of a vector, or alone where that is 1.0.
+/// A matrix column's component times a component of a vector, or by itself if that is 1.0.
 struct Term {
     member: usize,
     element: u32,
@@ -244,7 +244,7 @@ struct Term {
     factor: Option<Lane>,
 }
 
-/// Sums over the columns of a matrix of uniforms are the matrix times a vector.
+/// Turns sums over the columns of a uniform matrix into matrix-vector products.
 fn transforms(function: &mut Function, interface: &Interface) {
     let mut made: HashMap<(u32, Gather, usize), Id> = HashMap::new();
     for block in 0..function.blocks.len() {
@@ -284,7 +284,7 @@ fn transforms(function: &mut Function, interface: &Interface) {
     forward(function);
 }
 
-/// The matrix and row that a sum is of, and the vector.
+/// The matrix and row of a sum, and the vector.
 fn product(function: &Function, interface: &Interface, id: Id) -> Option<(Term, Gather)> {
     let node = function.node(id);
     if node.op != Op::Add || node.width != 1 {
@@ -368,7 +368,7 @@ fn columns(function: &Function, interface: &Interface, lane: Lane, terms: &mut V
     }
 }
 
-/// Components of a vector times one by its length are those of the vector of length one.
+/// Turns components of a vector times the reciprocal of its length into components of the normalised vector.
 fn normals(function: &mut Function) {
     let mut made: HashMap<(Gather, usize), Id> = HashMap::new();
     for block in 0..function.blocks.len() {
@@ -405,7 +405,7 @@ fn normals(function: &mut Function) {
     forward(function);
 }
 
-/// The vector that a scalar product is a component of when it has length one.
+/// The vector and component if the reciprocal square root is of that vector's squared length.
 fn normal(function: &Function, id: Id) -> Option<(Gather, usize)> {
     let node = function.node(id);
     if node.op != Op::Mul || node.width != 1 {

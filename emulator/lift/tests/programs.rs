@@ -1,4 +1,4 @@
-//! Programs as other languages have them: known ones by what they say, random ones by being valid.
+//! Lifts known programs and checks their text, and random programs and checks their validity.
 #![allow(missing_docs)]
 
 use fastrand::Rng;
@@ -31,7 +31,7 @@ fn wgsl(program: &Program, exact: bool) -> String {
 const VERTEX: &str = include_str!("../../../examples/mali/triangle.vert.s");
 
 #[test]
-fn a_matrix_is_a_matrix_and_the_viewport_is_gone() {
+fn matrices_are_recognised_and_the_viewport_is_removed() {
     let text = wgsl(&assembled(VERTEX, Stage::Vertex), false);
     assert!(text.contains("uniforms.transform"), "{text}");
     assert!(text.contains("* position"), "{text}");
@@ -39,7 +39,7 @@ fn a_matrix_is_a_matrix_and_the_viewport_is_gone() {
 }
 
 #[test]
-fn exact_fragments_round_what_registers_keep() {
+fn exact_fragments_round_register_writes() {
     let text =
         ".fragment\n.varying vec4 tint\n.uniform vec4 scale\n    load.v $0 0, load.u 0, mul.v0 $0 $0 ^uniform, stop\n";
     let program = assembled(text, Stage::Fragment);
@@ -52,7 +52,7 @@ fn exact_fragments_round_what_registers_keep() {
 }
 
 #[test]
-fn a_loop_is_a_loop_and_a_branch_an_if() {
+fn loops_and_branches_are_structured() {
     let text = ".fragment\n.varying vec4 tint\n\
         load.v $0 0, mov.v0 $1 ^const0, const0 0.0 0.0 0.0 1.0\n\
         again:\n    add.v1 $1.x $1 ^const0.xxxx, const0 0.25\n\
@@ -65,7 +65,7 @@ fn a_loop_is_a_loop_and_a_branch_an_if() {
 }
 
 #[test]
-fn what_has_no_meaning_elsewhere_is_refused_by_name_and_place() {
+fn untranslatable_operations_are_rejected_with_name_and_place() {
     let text = ".fragment\n.varying vec4 tint\n    load.v $0 0\n    fb_color $0, stop\n";
     let error = skrymir_lift::program(&assembled(text, Stage::Fragment), &options(false)).unwrap_err();
     assert!(
@@ -75,7 +75,7 @@ fn what_has_no_meaning_elsewhere_is_refused_by_name_and_place() {
     assert!(error.to_string().contains("framebuffer's colour"), "{error}");
 }
 
-/// Random programs become valid shaders or are refused for what they contain; `LIFT_RANDOM` says how many.
+/// Random programs become valid shaders or are rejected with a reason; `LIFT_RANDOM` sets how many.
 #[test]
 fn random_programs_are_valid_or_refused_by_name() {
     let count: u32 = std::env::var("LIFT_RANDOM")

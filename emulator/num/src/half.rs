@@ -1,7 +1,7 @@
-//! fp16: what the PP's registers, constants, uniforms and temporaries hold (docs/spec/mali/pp.md, section 16).
+//! fp16, the format of the PP's registers, constants, uniforms and temporaries (docs/spec/mali/pp.md, section 16).
 
-/// The nearest half, ties to even; too large becomes infinity, NaN stays NaN with the top of its payload (what x86's
-/// conversion gives, so that engines with hardware conversion agree). Rounding on hardware is not known (\[?\] in
+/// Rounds to the nearest half, ties to even. Overflow gives infinity; NaN keeps the top of its payload, as x86's
+/// conversion does, so that engines with hardware conversion agree. The hardware's rounding is unknown (\[?\] in
 /// docs/spec/mali/numbers.md, section 1).
 #[inline]
 pub fn from_f32(value: f32) -> u16 {
@@ -16,7 +16,7 @@ pub fn from_f32(value: f32) -> u16 {
         return sign | 0x7c00;
     }
     if magnitude < 0x3880_0000 {
-        // Below the smallest normal half: adding a half that has the wanted last place rounds as it should.
+        // Below the smallest normal half: adding a number with the same last place rounds correctly.
         let shifted = f32::from_bits(magnitude) + 0.5;
         return sign | (shifted.to_bits() - 0.5f32.to_bits()) as u16;
     }
@@ -24,10 +24,10 @@ pub fn from_f32(value: f32) -> u16 {
     sign | ((magnitude - 0x3800_0000 + 0xfff + odd) >> 13) as u16
 }
 
-/// The smallest denormal half; not by `powi`, whose last bit is the machine's.
+/// The smallest denormal half; not by `powi`, whose last bit depends on the platform.
 const LAST_PLACE: f32 = 1.0 / (1 << 24) as f32;
 
-/// The half's value, exactly; a signalling NaN comes out quiet, as from x86's conversion.
+/// The exact value of a half; a signalling NaN is quietened, as by x86's conversion.
 #[inline]
 pub fn to_f32(half: u16) -> f32 {
     let sign = u32::from(half & 0x8000) << 16;
@@ -40,25 +40,24 @@ pub fn to_f32(half: u16) -> f32 {
     }
 }
 
-/// The smallest magnitude a register keeps: the smallest normal half.
+/// The smallest magnitude that a register stores: the smallest normal half.
 pub const SMALLEST: f32 = 6.103_515_6e-5;
 
-/// A value as a register would hold it: the nearest half, and zero where that is a denormal.
+/// A value as a register stores it: the nearest half, with denormals flushed to zero.
 ///
-/// No document says so, but Mesa's runs of piglit on a Mali-450 do (\[I\]): fragment programs there pass tests of
-/// built-in functions that compare squares of errors with squares of tolerances, which denormals would tell apart. Of 177
-/// such programs (`tests/piglit.sh --precision`), 163 pass and fail as there, and none fails that passes there; with
-/// denormals 136 and 36. Halves that are cut off instead of rounded would bring the first figure to 172, but make four
-/// fail that pass there; what silicon does is open.
+/// This is inferred from Mesa's runs of piglit on a Mali-450 (\[I\]), where programs pass tests of built-in functions
+/// that compare squared errors with squared tolerances, which depends on denormals. Of 177 such programs
+/// (`tests/piglit.sh --precision`), 163 have the hardware's verdict, and none fails that passes on hardware; with
+/// denormals these figures are 136 and 36. Truncation instead of rounding would raise the first to 172, but make four
+/// programs fail that pass on hardware. What silicon does is open.
 #[inline]
 pub fn round(value: f32) -> f32 {
     let half = to_f32(from_f32(value));
-    // Not the other way round: what is no number stays.
+    // In this order, NaN is kept.
     if half.abs() < SMALLEST { 0.0 } else { half }
 }
 
-/// A half as text that reads back as the same half: six decimals where they are enough, more where not, and the bits
-/// for what has no decimals.
+/// A half as text that parses to the same half: six decimals, more if needed, or the bits if it is not finite.
 pub fn to_text(half: u16) -> String {
     let value = to_f32(half);
     if !value.is_finite() {
@@ -72,7 +71,7 @@ pub fn to_text(half: u16) -> String {
     }
 }
 
-/// A half from text: a decimal number, rounded to the nearest, or `0x` and bits.
+/// Parses a half: a decimal number, rounded to nearest, or `0x` and bits.
 pub fn from_text(text: &str) -> Option<u16> {
     match text.strip_prefix("0x") {
         Some(bits) => u16::from_str_radix(bits, 16).ok(),
@@ -90,11 +89,11 @@ pub fn from_text(text: &str) -> Option<u16> {
 mod tests {
     use super::*;
 
-    /// Every number; under Miri, which is a thousand times as slow, some of each exponent.
+    /// Every number; a sample of each exponent under Miri, which is a thousand times slower.
     const STEP: usize = if cfg!(miri) { 101 } else { 1 };
 
     #[test]
-    fn every_half_comes_back() {
+    fn every_half_round_trips() {
         for half in (0..=u16::MAX).step_by(STEP) {
             let value = to_f32(half);
             let quiet = if value.is_nan() { half | 0x200 } else { half };
@@ -105,7 +104,7 @@ mod tests {
 
     #[test]
     fn rounds_to_the_nearest_even() {
-        // Between every two neighbouring halves: the middle goes to the even one, anything off it to the nearer.
+        // Between neighbouring halves: the midpoint rounds to even, anything else to the nearer one.
         for low in (0..0x7bffu16).step_by(STEP) {
             let (a, b) = (f64::from(to_f32(low)), f64::from(to_f32(low + 1)));
             let middle = ((a + b) / 2.0) as f32;

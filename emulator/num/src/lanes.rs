@@ -1,24 +1,24 @@
-//! A row of numbers that are worked on together: what engines need of SIMD, and nothing more.
+//! A vector of numbers that are processed together: the SIMD operations that engines need.
 //!
-//! One lane ([`One`]) is the plain machine; the wide forms give the same bits for every lane. Multiplications and
-//! additions are never fused, for fusing would make forms differ.
+//! One lane ([`One`]) is the scalar reference; the wide forms give the same bits in every lane. Multiplications and
+//! additions are never fused, because fusing would make the forms differ.
 
 use super::half;
 
-/// Some number of lanes. Functions are static: the type is a token for what the processor can do.
+/// A number of lanes. All functions are static: the type is a token for the processor's features.
 pub trait Lanes: Copy {
-    /// Lanes in a row.
+    /// Number of lanes.
     const COUNT: usize;
     /// A number for every lane.
     type V: Copy;
-    /// Yes or no for every lane.
+    /// A boolean for every lane.
     type M: Copy;
 
     /// The same number everywhere.
     fn splat(value: f32) -> Self::V;
-    /// The first [`Lanes::COUNT`] numbers of a row, which has as many.
+    /// Loads the first [`Lanes::COUNT`] numbers of a slice, which has at least as many.
     fn load(row: &[f32]) -> Self::V;
-    /// Writes the first [`Lanes::COUNT`] numbers of a row, which has as many.
+    /// Stores to the first [`Lanes::COUNT`] numbers of a slice, which has at least as many.
     fn store(row: &mut [f32], value: Self::V);
     /// a + b
     fn add(a: Self::V, b: Self::V) -> Self::V;
@@ -30,9 +30,9 @@ pub trait Lanes: Copy {
     fn div(a: Self::V, b: Self::V) -> Self::V;
     /// The correctly rounded square root.
     fn sqrt(a: Self::V) -> Self::V;
-    /// The next whole number below.
+    /// Rounds down.
     fn floor(a: Self::V) -> Self::V;
-    /// Towards zero to a whole number.
+    /// Rounds towards zero.
     fn trunc(a: Self::V) -> Self::V;
     /// Without the sign bit.
     fn abs(a: Self::V) -> Self::V;
@@ -50,7 +50,7 @@ pub trait Lanes: Copy {
     fn eq(a: Self::V, b: Self::V) -> Self::M;
     /// a != b, true with NaN.
     fn ne(a: Self::V, b: Self::V) -> Self::M;
-    /// `a` where the mask says yes, `b` elsewhere.
+    /// `a` where the mask is set, `b` elsewhere.
     fn select(mask: Self::M, a: Self::V, b: Self::V) -> Self::V;
     /// The mask with these bits, lane 0 in the lowest.
     fn mask(bits: u32) -> Self::M;
@@ -58,19 +58,19 @@ pub trait Lanes: Copy {
     fn bits(mask: Self::M) -> u32;
     /// The nearest fp16 numbers, ties to even.
     fn round_half(a: Self::V) -> Self::V;
-    /// 2 to the power of whole numbers from -126 to 127.
+    /// 2 to the power of an integer from -126 to 127.
     fn power(exponent: Self::V) -> Self::V;
-    /// Positive normal numbers as whole exponent and mantissa from 1 to 2.
+    /// Splits positive normal numbers into integer exponent and mantissa from 1 to 2.
     fn split(a: Self::V) -> (Self::V, Self::V);
-    /// The entries of these numbers, whole ones from 0 to 15; some entry for others.
+    /// Table entries at integer indices 0 to 15; other indices give an unspecified entry.
     fn lookup(table: &[f32; 16], at: Self::V) -> Self::V;
-    /// The four bytes, lowest first, of the words with these whole numbers behind `start`, whole numbers too; some word
-    /// where there is none of a number. There is at least one word.
+    /// The four bytes, lowest first, of the words at integer indices `at` + `start`; an index out of range reads an
+    /// unspecified word. There is at least one word.
     fn texels(words: &[u32], start: Self::V, at: Self::V) -> [Self::V; 4];
 }
 
-/// Whether `a` is no number, where the compiler has to be told by its bits: for "a < b ? a : b" with a constant it takes
-/// an instruction of ARM's that gives NaN, not `b`, where `a` is a signalling NaN. x86 has the very operation.
+/// Whether `a` is NaN, tested on its bits: for "a < b ? a : b" with a constant the compiler selects an ARM instruction
+/// that returns NaN, not `b`, if `a` is a signalling NaN. x86 has the exact operation.
 #[inline(always)]
 fn is_nan_here(a: f32) -> bool {
     cfg!(not(target_arch = "x86_64")) && a.to_bits() & 0x7fff_ffff > 0x7f80_0000
@@ -197,12 +197,12 @@ impl Lanes for One {
 
 /// Lanes that are the fragments of quads: (x, y), (x+1, y), (x, y+1), (x+1, y+1).
 pub trait QuadLanes: Lanes {
-    /// Each row's left fragment, for both.
+    /// Each row's left fragment, in both lanes.
     fn left(a: Self::V) -> Self::V;
-    /// Each row's right fragment, for both.
+    /// Each row's right fragment, in both lanes.
     fn right(a: Self::V) -> Self::V;
-    /// Each column's upper fragment, for both.
+    /// Each column's upper fragment, in both lanes.
     fn upper(a: Self::V) -> Self::V;
-    /// Each column's lower fragment, for both.
+    /// Each column's lower fragment, in both lanes.
     fn lower(a: Self::V) -> Self::V;
 }

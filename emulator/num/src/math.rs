@@ -1,6 +1,6 @@
-//! The operations whose results are a matter of choice on a Mali-400: minimum and maximum, truth values, and the
-//! transcendental units (docs/spec/mali/numbers.md, section 6: what silicon computes is not known). Every engine uses these,
-//! for one lane or many, so that engines agree bit for bit.
+//! Operations that a Mali-400 may implement in several ways: minimum and maximum, booleans, and the transcendental
+//! units (docs/spec/mali/numbers.md, section 6: the exact results of silicon are unknown). All engines use these, for
+//! one lane or many, so that they agree bit for bit.
 
 use super::lanes::Lanes;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI, SQRT_2};
@@ -11,7 +11,7 @@ pub fn truth<L: Lanes>(mask: L::M) -> L::V {
     L::select(mask, L::splat(1.0), L::splat(0.0))
 }
 
-/// Clamped to 0 and 1; NaN becomes 0 (\[?\]).
+/// Clamps to 0 and 1; NaN becomes 0 (\[?\]).
 #[inline(always)]
 pub fn saturate<L: Lanes>(value: L::V) -> L::V {
     L::min(L::max(value, L::splat(0.0)), L::splat(1.0))
@@ -24,13 +24,13 @@ pub fn sign<L: Lanes>(value: L::V) -> L::V {
     L::sub(truth::<L>(L::gt(value, zero)), truth::<L>(L::gt(zero, value)))
 }
 
-/// The part behind the point, from 0 to 1.
+/// The fractional part, from 0 to 1.
 #[inline(always)]
 pub fn fract<L: Lanes>(value: L::V) -> L::V {
     L::sub(value, L::floor(value))
 }
 
-/// The next whole number above.
+/// Rounds up.
 #[inline(always)]
 pub fn ceil<L: Lanes>(value: L::V) -> L::V {
     L::neg(L::floor(L::neg(value)))
@@ -60,7 +60,7 @@ fn polynomial<L: Lanes, const N: usize>(x: L::V, coefficients: [f32; N]) -> L::V
     sum
 }
 
-/// 2 to the power of x, within 3 units in the last place; too large gives infinity, too small zero.
+/// 2 to the power of x, within 3 units in the last place; overflow gives infinity, underflow zero.
 #[inline(always)]
 pub fn exp2<L: Lanes>(x: L::V) -> L::V {
     let inside = L::min(L::max(x, L::splat(-152.0)), L::splat(129.0));
@@ -78,18 +78,18 @@ pub fn exp2<L: Lanes>(x: L::V) -> L::V {
         1.0,
     ];
     let mantissa = polynomial::<L, 8>(rest, series);
-    // In two steps, for 2^129 and 2^-149 are no normal numbers.
+    // In two steps, because 2^129 and 2^-149 are not normal numbers.
     let first = L::floor(L::mul(whole, L::splat(0.5)));
     let result = L::mul(L::mul(mantissa, L::power(first)), L::power(L::sub(whole, first)));
     L::select(L::ne(x, x), x, result)
 }
 
-/// The logarithm to base 2, within 3e-7 of it relatively and near 1 absolutely; -infinity of 0, NaN of negatives.
+/// The logarithm to base 2, within 3e-7 relative and, near 1, absolute error; -infinity for 0, NaN for negatives.
 #[inline(always)]
 pub fn log2<L: Lanes>(x: L::V) -> L::V {
     let zero = L::splat(0.0);
     let infinity = L::splat(f32::INFINITY);
-    // Numbers below the smallest normal one are scaled up.
+    // Denormals are scaled up.
     let tiny = L::gt(L::splat(f32::MIN_POSITIVE), x);
     let scaled = L::select(tiny, L::mul(x, L::splat(8_388_608.0)), x);
     let (mut exponent, mut mantissa) = L::split(scaled);
@@ -108,11 +108,11 @@ pub fn log2<L: Lanes>(x: L::V) -> L::V {
     L::select(L::ge(x, zero), result, L::splat(f32::NAN))
 }
 
-/// The sine of x turns (2 pi x), within 2e-7; NaN of infinity.
+/// The sine of x turns (2 pi x), within 2e-7; NaN for infinity.
 #[inline(always)]
 pub fn sin_turns<L: Lanes>(x: L::V) -> L::V {
     let turn = L::sub(x, L::floor(L::add(x, L::splat(0.5))));
-    // Beyond a quarter turn the sine comes back.
+    // Beyond a quarter turn the sine decreases again.
     let half = L::select(L::gt(turn, L::splat(0.0)), L::splat(0.5), L::splat(-0.5));
     let far = L::gt(L::abs(turn), L::splat(0.25));
     let r = L::select(far, L::sub(half, turn), turn);
@@ -133,20 +133,20 @@ pub fn cos_turns<L: Lanes>(x: L::V) -> L::V {
     sin_turns::<L>(L::add(x, L::splat(0.25)))
 }
 
-/// The angle whose tangent is x, within 3e-7 of it relatively; half a right angle more or less of infinity.
+/// The angle whose tangent is x, within 3e-7 relative error; plus or minus a right angle for infinities.
 #[inline(always)]
 pub fn atan<L: Lanes>(x: L::V) -> L::V {
     atan2::<L>(x, L::splat(1.0))
 }
 
-/// The angle of the point at x and y, from -pi to pi, within 3e-7 of it relatively; zeros and infinities as IEEE has it.
+/// The angle of the point (x, y), from -pi to pi, within 3e-7 relative error; zeros and infinities as in IEEE 754.
 #[inline(always)]
 pub fn atan2<L: Lanes>(y: L::V, x: L::V) -> L::V {
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let (ax, ay) = (L::abs(x), L::abs(y));
     let over = L::gt(ay, ax);
     let (short, long) = (L::select(over, ax, ay), L::select(over, ay, ax));
-    // Infinities are as long as each other, and so are zeros, whose angle is none.
+    // Two infinities have ratio 1, and two zeros angle 0.
     let same = L::select(L::eq(long, zero), zero, one);
     let angle = first_eighth::<L>(L::select(L::eq(short, long), same, L::div(short, long)));
     let angle = L::select(over, L::sub(L::splat(FRAC_PI_2), angle), angle);
@@ -154,7 +154,7 @@ pub fn atan2<L: Lanes>(y: L::V, x: L::V) -> L::V {
     L::select(is_minus::<L>(y), L::neg(angle), angle)
 }
 
-/// Whether a number has a sign, zero's included; not of what is none.
+/// Whether the sign bit is set, also of zero; false for NaN.
 #[inline(always)]
 fn is_minus<L: Lanes>(x: L::V) -> L::M {
     let zero = L::splat(0.0);
@@ -164,7 +164,7 @@ fn is_minus<L: Lanes>(x: L::V) -> L::M {
 /// The angle whose tangent is t, from 0 to 1.
 #[inline(always)]
 fn first_eighth<L: Lanes>(t: L::V) -> L::V {
-    // Beyond the tangent of a sixteenth of a turn: how far it is from an eighth.
+    // Beyond the tangent of a sixteenth of a turn, the distance to an eighth is used.
     let far = L::gt(t, L::splat(SQRT_2 - 1.0));
     let one = L::splat(1.0);
     let u = L::select(far, L::div(L::sub(t, one), L::add(t, one)), t);
@@ -181,7 +181,7 @@ mod tests {
     use crate::lanes::One;
     use fastrand::Rng;
 
-    /// Numbers tried; fewer under Miri, which is a thousand times as slow.
+    /// Numbers tried; fewer under Miri, which is a thousand times slower.
     const ROUNDS: usize = if cfg!(miri) { 200 } else { 200_000 };
 
     #[test]
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(fract::<One>(-0.25), 0.75);
     }
 
-    /// What a machine's compiler or processor does its own way shows here: signalling NaN, denormals, fused products.
+    /// Detects platform differences: signalling NaN, denormals, fused products.
     #[test]
     fn numbers_are_the_same_on_every_machine() {
         let functions: [fn(f32) -> f32; 14] = [
@@ -324,7 +324,7 @@ mod tests {
         let mut random = Rng::with_seed(11);
         let mut sums = [0u32; 14];
         for at in 0..if cfg!(miri) { 100 } else { 100_000 } {
-            // Every second one is of a size that programs have.
+            // Every second number has a magnitude typical of programs.
             let bits = random.u32(..);
             let x = match at % 2 {
                 0 => f32::from_bits(bits),
@@ -332,7 +332,7 @@ mod tests {
             };
             for (sum, function) in sums.iter_mut().zip(functions) {
                 let y = function(std::hint::black_box(x));
-                // Which NaN it is does not count.
+                // NaN payloads are ignored.
                 let bits = if y.is_nan() { f32::NAN } else { y }.to_bits();
                 *sum = sum.rotate_left(5).wrapping_mul(0x9e37_79b1) ^ bits;
             }

@@ -1,4 +1,4 @@
-//! Uniforms, textures, inputs and outputs of the module: their types, bindings and first values.
+//! Uniforms, textures, inputs and outputs of the module: types, bindings and initial values.
 
 use super::*;
 
@@ -38,7 +38,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Declares a texture and its sampler, at bindings by the number that the code has for them.
+    /// Declares a texture and its sampler, with the code's number as binding.
     pub(super) fn texture(&mut self, place: usize) {
         let sampler = &self.interface.samplers[place];
         let (name, cube, number) = (sampler.name.clone(), sampler.cube, sampler.number);
@@ -77,7 +77,7 @@ impl Emitter<'_> {
         self.textures.push((image, sampler));
     }
 
-    /// A block of uniforms with their names, each where std140 puts it.
+    /// A block of named uniforms with std140 offsets.
     pub(super) fn named_block(&mut self) -> Handle<naga::Type> {
         let (mut members, mut offset) = (Vec::new(), 0);
         let own = || {
@@ -102,10 +102,10 @@ impl Emitter<'_> {
         self.type_of(Some("Uniforms"), TypeInner::Struct { members, span })
     }
 
-    /// A uniform's type, alignment and bytes.
+    /// A uniform's type, alignment and size in bytes.
     pub(super) fn uniform_type(&mut self, shape: Shape) -> (Handle<naga::Type>, u32, u32) {
         let rows = usize::from(shape.rows);
-        // Elements of arrays have 16 bytes each, so small ones are kept as vec4s.
+        // Array elements take 16 bytes each, so small ones are stored as vec4s.
         let rows = if shape.elements.is_some() && shape.columns == 1 {
             4
         } else {
@@ -136,7 +136,7 @@ impl Emitter<'_> {
         self.type_of(None, TypeInner::Array { base, size, stride })
     }
 
-    /// Uniforms as an array of vec4s; all that can be addressed when the program looks wherever it likes.
+    /// Uniforms as an array of vec4s; of maximum length if the program computes indices.
     pub(super) fn plain_block(&mut self, at_random: bool) -> Handle<naga::Type> {
         let last = self.source.nodes.iter().filter_map(|node| match node.op {
             Op::Input(Input::Uniform(first)) => Some(first + u32::from(node.width)),
@@ -157,7 +157,7 @@ impl Emitter<'_> {
         self.type_of(Some("Uniforms"), TypeInner::Struct { members, span })
     }
 
-    /// The arguments of the entry point: what the program reads of its inputs.
+    /// The arguments of the entry point: the inputs that the program reads.
     pub(super) fn arguments(&mut self) {
         let interface = self.interface;
         let reads = |input: fn(Input) -> bool| {
@@ -210,7 +210,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The type of the result: one member for each of the function's results.
+    /// The result type: one member for each of the function's results.
     pub(super) fn result(&mut self) {
         let mut members = Vec::new();
         let mut offset = 0;
@@ -252,7 +252,7 @@ impl Emitter<'_> {
         self.function.result = Some(naga::FunctionResult { ty, binding: None });
     }
 
-    /// Reads, at the program's beginning, all inputs that do not depend on anything.
+    /// Reads all inputs that do not depend on computed values, at the program's start.
     pub(super) fn inputs(&mut self) {
         if let Some(variable) = self.stage_inputs {
             for (at, input) in self.interface.inputs.iter().enumerate() {
@@ -298,7 +298,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Lays named uniforms and the program's own numbers out as the program counts them.
+    /// Copies named uniforms and the program's constants into the layout that the program uses.
     fn fill_uniform_table(&mut self, table: Handle<naga::LocalVariable>) {
         for float in 0..self.interface.uniform_floats {
             let value = match (self.interface.constant(float), self.interface.place(float)) {
@@ -326,7 +326,7 @@ impl Emitter<'_> {
         value
     }
 
-    /// A float of the inputs: its vector, the vector's width and the component; nothing where there is none.
+    /// A float of the inputs: its vector, the vector's width and the component; `None` if there is none.
     pub(super) fn stage_input(&mut self, float: u32) -> Option<(Value, usize, u32)> {
         let mut inputs = self.interface.inputs.iter().enumerate();
         let (at, input) =
@@ -335,7 +335,7 @@ impl Emitter<'_> {
         Some((value, usize::from(input.components), float - input.float))
     }
 
-    /// A vector of components of others; what is nowhere is 0, and 1 as the last of four.
+    /// A vector from components of others; missing ones are 0, or 1 as the last of four.
     pub(super) fn gathered(&mut self, lanes: &[Option<(Value, usize, u32)>]) -> Value {
         if let [Some((value, width, 0)), ..] = *lanes {
             let whole = lanes.iter().enumerate();
@@ -357,7 +357,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Uniforms from a float on.
+    /// Uniforms starting at a float.
     pub(super) fn uniform(&mut self, first: u32, width: usize) -> Value {
         let lanes = (first..first + width as u32).map(|float| {
             if !self.named_uniforms {
@@ -387,7 +387,7 @@ impl Emitter<'_> {
         value
     }
 
-    /// Number of a uniform among the members of its block.
+    /// Index of a uniform among the members of its block.
     pub(super) fn member(&self, uniform: usize) -> u32 {
         let name = &self.interface.uniforms[uniform].name;
         let shared = self.interface.block.as_ref();
@@ -395,7 +395,7 @@ impl Emitter<'_> {
         member.unwrap_or(uniform) as u32
     }
 
-    /// A vector of a named uniform, and how wide it is.
+    /// A vector of a named uniform, and its width.
     pub(super) fn named_uniform(&mut self, place: Place) -> (Value, usize) {
         let shape = self.interface.uniforms[place.member].shape;
         let rows = if shape.elements.is_some() && shape.columns == 1 {
@@ -432,7 +432,7 @@ impl Emitter<'_> {
         (value, rows)
     }
 
-    /// `gl_FragCoord` as the program sees it: w itself, and rows counted upwards where their number is known.
+    /// `gl_FragCoord` as the program expects it: w not inverted, and rows counted upwards if the height is known.
     pub(super) fn frag_coord(&mut self) -> Value {
         let position = self.argument_value(Argument::Position);
         let [x, y, z, w] = [0, 1, 2, 3].map(|at| self.component(position, 4, at));
@@ -443,7 +443,7 @@ impl Emitter<'_> {
             }
             None => y,
         };
-        // The program reads w where the others give 1/w.
+        // The program reads w, but the target languages provide 1/w.
         let one = self.literal(1.0);
         let w = self.binary(naga::BinaryOperator::Divide, one, w);
         self.compose(4, vec![x, y, z, w])

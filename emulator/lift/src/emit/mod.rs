@@ -1,4 +1,4 @@
-//! Values and statements as a naga module with one entry point.
+//! Emits values and statements as a naga module with one entry point.
 
 mod interface;
 mod scopes;
@@ -14,13 +14,13 @@ use translate::naga::{self, Expression, Handle, Literal, Span, TypeInner, Vector
 
 type Value = Handle<Expression>;
 
-/// What there is to decide about the result.
+/// Conventions of the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Convention {
-    /// Clip space and pixels count rows downwards, as Vulkan has it; otherwise upwards, as OpenGL and WebGPU have clip
+    /// Clip space and pixels count rows downwards, as in Vulkan; otherwise upwards, as in OpenGL's and WebGPU's clip
     /// space.
     pub rows_down: bool,
-    /// Rows of the target, from which `gl_FragCoord.y` is counted upwards; without it rows are counted from the top.
+    /// Rows of the target, needed to count `gl_FragCoord.y` upwards; without it rows are counted from the top.
     pub height: Option<f32>,
 }
 
@@ -29,16 +29,16 @@ struct Emitter<'a> {
     interface: &'a Interface,
     stage: ShaderStage,
     convention: Convention,
-    /// Whether pictures are to be the hardware's.
+    /// Whether results must match the hardware's bits.
     exact: bool,
     module: naga::Module,
     function: naga::Function,
-    /// Statements of the list that is being filled.
+    /// Statements of the current list.
     body: Vec<naga::Statement>,
-    /// First and last expression that wait to be emitted.
+    /// First and last expression not yet emitted.
     waiting: Option<(Value, Value)>,
     values: HashMap<Id, Value>,
-    /// Variables of phis, and of values that are used outside of the list they are made in.
+    /// Variables for phis, and for values that are used outside the list that defines them.
     phis: HashMap<Id, Handle<naga::LocalVariable>>,
     spilled: HashMap<Id, Handle<naga::LocalVariable>>,
     target: Option<Handle<naga::LocalVariable>>,
@@ -46,11 +46,11 @@ struct Emitter<'a> {
     stage_inputs: Option<Handle<naga::LocalVariable>>,
     uniforms: Option<Handle<naga::GlobalVariable>>,
     named_uniforms: bool,
-    /// All uniforms by their numbers, where the program looks one up by a number it computes.
+    /// All uniforms in order, if the program computes an index.
     uniform_table: Option<Handle<naga::LocalVariable>>,
     textures: Vec<(Handle<naga::GlobalVariable>, Handle<naga::GlobalVariable>)>,
     arguments: HashMap<Argument, u32>,
-    /// Arguments and vectors of uniforms that have been named already.
+    /// Arguments and uniform vectors already named.
     known: HashMap<Known, Value>,
     result: Option<Handle<naga::Type>>,
 }
@@ -60,7 +60,7 @@ enum Known {
     Argument(Argument),
     /// Member, element and column of a uniform.
     Uniform(usize, u32, u32),
-    /// A vec4 of uniforms without names.
+    /// A vec4 of unnamed uniforms.
     Plain(u32),
 }
 
@@ -91,7 +91,7 @@ pub fn emit(
 ) -> naga::Module {
     let statements = structure(source);
     let mut interface = interface.clone();
-    // Who draws the result has a viewport of its own.
+    // The result is drawn with the API's own viewport.
     if let Some(float) = interface
         .viewport
         .filter(|float| !reads_uniforms(source, *float..*float + 8))
@@ -174,7 +174,7 @@ impl Emitter<'_> {
         self.vector_type(usize::from(node.width), scalar)
     }
 
-    /// Makes the variables that the program needs: phis, values that leave their list, its memory.
+    /// Creates the variables that the program needs: phis, values used outside their list, its memory.
     fn variables(&mut self, statements: &[Statement]) {
         for id in scopes::spilled(self.source, statements) {
             let ty = self.value_type(id);
@@ -220,7 +220,7 @@ impl Emitter<'_> {
         self.function.expressions.append(expression, Span::UNDEFINED)
     }
 
-    /// An expression that is made here.
+    /// Adds an expression here.
     fn push(&mut self, expression: Expression) -> Value {
         let value = self.function.expressions.append(expression, Span::UNDEFINED);
         self.waiting = Some((self.waiting.map_or(value, |(first, _)| first), value));
@@ -243,7 +243,7 @@ impl Emitter<'_> {
         self.pre(Expression::Literal(Literal::F32(value)))
     }
 
-    /// Numbers that are no literals in naga's languages are made of such.
+    /// Numbers that are not valid literals in naga's languages are made from their bits.
     fn number(&mut self, bits: u32) -> Value {
         let value = f32::from_bits(bits);
         if value.is_finite() {
@@ -345,13 +345,13 @@ impl Emitter<'_> {
     }
 }
 
-/// Floats of a program's own memory.
+/// Floats of a program's memory.
 pub const MEMORY: u32 = 4 * 512;
 
 /// Floats of a stage's inputs: twelve varyings or sixteen attributes.
 const INPUTS: u32 = 64;
 
-/// The program reads one of these uniforms, or it is not known which.
+/// Whether the program reads one of these uniforms, or a computed one.
 fn reads_uniforms(source: &Function, floats: std::ops::Range<u32>) -> bool {
     source.nodes.iter().any(|node| match node.op {
         Op::Input(Input::Uniform(first)) => first < floats.end && floats.start < first + u32::from(node.width),

@@ -1,17 +1,17 @@
-//! Which values need variables, because they are used outside of the list they are made in.
+//! Finds values that need variables, because they are used outside the list that defines them.
 
 use super::is_indexed;
 use crate::ssa::{Function, Id, Op};
 use crate::structure::Statement;
 use std::collections::HashMap;
 
-/// A list that statements are put into, and where it stands in the nesting.
+/// A statement list and its place in the nesting.
 struct Scope {
-    /// The list around it.
+    /// The enclosing list.
     outer: Option<usize>,
 }
 
-/// Finds the values that are used outside of the list they are made in.
+/// Finds the values that are used outside the list that defines them.
 struct Scopes<'a> {
     source: &'a Function,
     scopes: Vec<Scope>,

@@ -1,4 +1,4 @@
-//! Statements: lists, loops, jumps, and the copies that phis are.
+//! Statements: lists, loops, jumps, and copies for phis.
 
 use super::*;
 
@@ -43,8 +43,8 @@ impl Emitter<'_> {
             }
             Statement::Once(body) => {
                 let mut body = self.nested(body);
-                // A loop that is left at its end: every writer knows how to break out of it. A continue that is meant
-                // for a loop around it cannot pass through, so such lists are switches.
+                // A loop that ends by a break, which every writer supports. A continue of an outer loop cannot pass
+                // through it, so such lists become switches.
                 if continues(&body) {
                     let selector = self.pre(Expression::Literal(Literal::I32(0)));
                     self.statement(naga::Statement::Switch {
@@ -91,7 +91,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A result nobody looks at, for languages that want one behind a discard.
+    /// An unused result, for languages that require one after a discard.
     pub(super) fn nothing(&mut self) {
         let value = self.result.map(|ty| self.pre(Expression::ZeroValue(ty)));
         self.statement(naga::Statement::Return { value });
@@ -111,7 +111,7 @@ impl Emitter<'_> {
         values
     }
 
-    /// Phis of one block get their values all at once.
+    /// Phis of one block are assigned simultaneously.
     pub(super) fn copies(&mut self, from: usize, to: usize) {
         let block = &self.source.blocks[to];
         let Some(way) = block.before.iter().position(|before| *before == from) else {
@@ -179,7 +179,7 @@ impl Emitter<'_> {
     }
 }
 
-/// The list leaves what it is in.
+/// Whether the list ends by leaving its construct.
 pub(super) fn ends(block: &naga::Block) -> bool {
     use naga::Statement::{Block, Break, Continue, If, Kill, Return};
     match block.last() {
@@ -190,7 +190,7 @@ pub(super) fn ends(block: &naga::Block) -> bool {
     }
 }
 
-/// The list has a continue for a loop around it.
+/// Whether the list contains a continue of an outer loop.
 pub(super) fn continues(block: &naga::Block) -> bool {
     block.iter().any(|statement| match statement {
         naga::Statement::Continue => true,

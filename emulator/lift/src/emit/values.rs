@@ -1,4 +1,4 @@
-//! Expressions: operands are gathered, operations spelled.
+//! Expressions: gathers operands and emits operations.
 
 use super::*;
 
@@ -10,7 +10,7 @@ impl Emitter<'_> {
         }
         match self.values.get(&id) {
             Some(value) => *value,
-            // A value of a block that nothing leads to.
+            // A value of an unreachable block.
             None => self.literal(0.0),
         }
     }
@@ -51,7 +51,7 @@ impl Emitter<'_> {
         args.iter().map(|lanes| self.gather(lanes)).collect()
     }
 
-    /// Makes the value of a node.
+    /// Emits the value of a node.
     pub(super) fn node(&mut self, id: Id) {
         let node = self.source.node(id).clone();
         if matches!(node.op, Op::Constant(_)) || matches!(node.op, Op::Input(input) if !is_indexed(input)) {
@@ -131,7 +131,7 @@ impl Emitter<'_> {
             Op::Transform { float, .. } => self.transform(float, a),
             Op::Mul => self.binary(B::Multiply, a, second),
             Op::Div => self.binary(B::Divide, a, second),
-            // What is no number differs from everything; naga's comparison says that it does from nothing.
+            // NaN differs from everything; naga's comparison returns false for it.
             Op::Compare(Relation::NotEqual) if self.exact => {
                 let same = self.binary(B::Equal, a, second);
                 self.push(Expression::Unary {
@@ -180,7 +180,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A matrix of the uniforms times a vector.
+    /// A uniform matrix times a vector.
     pub(super) fn transform(&mut self, float: u32, vector: Value) -> Value {
         let Some((block, place)) = self.uniforms.zip(self.interface.place(float)) else {
             return vector;
@@ -200,7 +200,7 @@ impl Emitter<'_> {
         self.binary(naga::BinaryOperator::Multiply, matrix, vector)
     }
 
-    /// What a register keeps of a number: the nearest half, and zero for what would be a denormal.
+    /// A number as a register stores it: the nearest half, with denormals flushed to zero.
     pub(super) fn half(&mut self, value: Value, width: usize) -> Value {
         let rounded = self.math(naga::MathFunction::QuantizeToF16, value, None);
         let magnitude = self.math(naga::MathFunction::Abs, rounded, None);
@@ -215,7 +215,7 @@ impl Emitter<'_> {
     }
 
     pub(super) fn sample(&mut self, number: u32, level: Level, coordinate: Value, second: Option<Value>) -> Value {
-        // Programs may leave numbers out.
+        // Sampler numbers may have gaps.
         let mut samplers = self.interface.samplers.iter();
         let place = samplers.position(|sampler| sampler.number == number);
         let Some((place, (image, sampler))) = place.and_then(|at| Some((at, *self.textures.get(at)?))) else {
@@ -245,8 +245,9 @@ impl Emitter<'_> {
         })
     }
 
-    /// A direction that looks at the face that the hardware takes where axes are as long: y before x before z (\[?\] in
-    /// docs/spec/mali/textures.md). The axis grows by less than a texel's part; what a device takes is its own affair.
+    /// A direction adjusted to the face that the hardware chooses for axes of equal length: y before x before z (\[?\]
+    /// in docs/spec/mali/textures.md). The axis grows by less than one texel; the choice of other devices is
+    /// unspecified.
     fn on_one_face(&mut self, direction: Value) -> Value {
         use naga::{BinaryOperator as B, MathFunction};
         let size = self.math(MathFunction::Abs, direction, None);
@@ -294,7 +295,7 @@ impl Emitter<'_> {
         self.push(Expression::Access { base, index })
     }
 
-    /// An input by a number that is computed.
+    /// An input at a computed index.
     pub(super) fn indexed(&mut self, input: Input, number: Value) -> Value {
         if input == Input::StageAt {
             let index = self.index(number, INPUTS);

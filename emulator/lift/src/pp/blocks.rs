@@ -1,34 +1,34 @@
-//! A fragment program's instructions as blocks, and how they follow each other.
+//! Splits a fragment program into blocks with their successors.
 
 use crate::Error;
 use crate::ssa::BlockId;
 use utgard::pp::{BranchKind, Instruction};
 
-/// How a block is left.
+/// The end of a block.
 #[derive(Clone, Copy)]
 pub(super) enum Leaves {
-    /// The fragment is done.
+    /// The fragment is finished.
     Ends,
-    /// It gives up.
+    /// The fragment is discarded.
     Discards,
-    /// It goes on there.
+    /// Continues at a block.
     Goes(BlockId),
-    /// It may go to the first, else to the second, or is done where there is none.
+    /// Continues at the first or the second block, or ends if there is no second.
     Branches(BlockId, Option<BlockId>),
 }
 
 /// A block's instructions.
 pub(super) struct Span {
-    /// Number of the first.
+    /// Index of the first.
     pub(super) first: usize,
-    /// Number behind the last.
+    /// Index after the last.
     pub(super) end: usize,
-    /// How it is left.
+    /// How it ends.
     pub(super) leaves: Leaves,
 }
 
 impl Span {
-    /// The blocks that may follow.
+    /// Its possible successors.
     pub(super) fn next(&self, exit: BlockId) -> Vec<BlockId> {
         match self.leaves {
             Leaves::Ends => vec![exit],
@@ -56,7 +56,7 @@ pub(super) fn blocks(instructions: &[(u32, Instruction)]) -> Result<Vec<Span>, E
             if branch.may_go() {
                 let to = i64::from(*word) + i64::from(branch.signed_target());
                 let to = instructions.binary_search_by_key(&to, |(word, _)| i64::from(*word));
-                let to = to.map_err(|_| code("a branch goes where no instruction begins".to_owned()))?;
+                let to = to.map_err(|_| code("a branch target is not the start of an instruction".to_owned()))?;
                 targets[at] = Some(to);
                 first[to] = true;
             }
@@ -78,7 +78,7 @@ pub(super) fn blocks(instructions: &[(u32, Instruction)]) -> Result<Vec<Span>, E
                 Some(on) => Leaves::Goes(on),
                 None if i.control.stop => Leaves::Ends,
                 None => {
-                    return Err(Error::code(*word, "the program goes on past its words".to_owned()));
+                    return Err(Error::code(*word, "the program continues past its end".to_owned()));
                 }
             },
         };

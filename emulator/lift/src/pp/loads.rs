@@ -2,12 +2,12 @@
 
 use super::*;
 
-/// Where in memory something is.
+/// A place in memory.
 #[derive(Clone, Copy)]
 enum Place {
     /// A float by its number.
     Float(i32),
-    /// A float whose number is computed.
+    /// A float at a computed index.
     Computed(Lane),
 }
 
@@ -58,7 +58,7 @@ impl Front<'_> {
         Ok(value)
     }
 
-    /// Components of the inputs; what is not loaded is 0, 0, 0, 1.
+    /// Components of the inputs; those not loaded are 0, 0, 0, 1.
     pub(super) fn interpolated(&mut self, unit: &Varying) -> [Lane; 4] {
         let (zero, one) = (self.number(0.0), self.number(1.0));
         let mut value = [zero, zero, zero, one];
@@ -139,7 +139,7 @@ impl Front<'_> {
         Place::Computed(self.push(Op::Mul, &[moved, unit]))
     }
 
-    /// A place's number, so many floats on.
+    /// A place's index plus an offset in floats.
     fn place_number(&mut self, place: Place, further: i32) -> Lane {
         match place {
             Place::Float(at) => self.number((at + further) as f32),
@@ -176,7 +176,7 @@ impl Front<'_> {
         Ok(())
     }
 
-    /// Uniforms by their number, and what the program brings of them itself.
+    /// Uniforms by index, including those that are part of the program.
     pub(super) fn uniforms(&mut self, first: u32, count: usize) -> Vec<Lane> {
         let floats = first..first + count as u32;
         let constants: Vec<_> = floats.clone().map(|float| self.interface.constant(float)).collect();
@@ -186,7 +186,7 @@ impl Front<'_> {
         let lanes = floats.zip(constants).map(|(float, constant)| match constant {
             Some(value) => self.number(value),
             None if self.is_there(float) => self.input(Input::Uniform(float), 1)[0],
-            // Between two uniforms there is nothing to read.
+            // Nothing is stored between two uniforms.
             None => self.number(0.0),
         });
         lanes.collect()

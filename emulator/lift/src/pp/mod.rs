@@ -1,7 +1,7 @@
-//! A fragment program's instructions as values.
+//! Converts a fragment program's instructions to values.
 //!
-//! The units of an instruction run in a fixed order and see what the ones before them made: constants, texels and
-//! uniforms for this instruction only, products as operands of the adders before they are rounded. Registers keep fp16.
+//! The units of an instruction run in a fixed order and read the results of earlier ones: constants, texels and
+//! uniforms are valid for one instruction, products reach the adders before rounding. Registers store fp16.
 
 mod blocks;
 mod loads;
@@ -19,9 +19,9 @@ use utgard::pp::{
     VaryingKind, VectorFunction, VectorSource, VectorUnit, flow,
 };
 
-/// Variables of temporaries, by their floats; those of registers are below.
+/// Variables of temporaries, by float; register variables have lower numbers.
 const TEMPORARIES: Variable = 1 << 20;
-/// The middle of the program's memory, where float 0 of its temporaries is kept.
+/// The middle of the program's memory, where float 0 of its temporaries is stored.
 const MIDDLE: i32 = crate::emit::MEMORY as i32 / 2;
 
 fn variable(register: Register, component: usize) -> Variable {
@@ -33,12 +33,12 @@ struct Front<'a> {
     interface: &'a Interface,
     inputs: HashMap<(Input, u8), u32>,
     block: BlockId,
-    /// Word of the instruction.
+    /// Word of the current instruction.
     word: u32,
     exact: bool,
-    /// Whether rows of the program count upwards where those of the target count downwards.
+    /// Whether the program counts rows upwards but the target downwards.
     against: bool,
-    /// Some temporary's place is computed, so that all of them are memory.
+    /// Whether some temporary's index is computed, which puts all of them in memory.
     addressed: bool,
     /// Constants, texel and uniform of the instruction.
     pipeline: [[Lane; 4]; 4],
@@ -46,7 +46,7 @@ struct Front<'a> {
     float_mul: Lane,
 }
 
-/// Lifts a fragment program. Its results are the colour and, where there is one, the depth.
+/// Lifts a fragment program. Its results are the colour and, if written, the depth.
 pub fn lift(words: &[u32], interface: &Interface, options: &Options) -> Result<Function, Error> {
     let (instructions, wrong) = flow::instructions(words);
     if instructions.is_empty() {
@@ -145,7 +145,7 @@ impl Front<'_> {
         (0..components).map(|at| self.component(register, at)).collect()
     }
 
-    /// Writes components of a register, as fp16; `lanes` are all four.
+    /// Writes components of a register, as fp16; `lanes` has all four.
     fn write(&mut self, register: Register, mask: u32, lanes: &[Lane; 4]) {
         if register.is_pipeline() {
             return;
@@ -191,7 +191,7 @@ impl Front<'_> {
         self.modified(vec![lane], source.absolute, source.negate)[0]
     }
 
-    /// Components of an operand, for those of the result that are wanted.
+    /// Components of an operand, for the given components of the result.
     fn operand(&mut self, source: &VectorSource, wanted: &[usize], product: Option<[Lane; 4]>) -> Vec<Lane> {
         let lanes = wanted.iter().map(|at| {
             let component = source.swizzle.index(*at);
@@ -229,7 +229,7 @@ impl Front<'_> {
         self.vector(Op::Compare(Relation::NotEqual), vec![lanes, zero], width)
     }
 
-    /// Runs an instruction; the truth its branch depends on, if it has one.
+    /// Lifts an instruction; returns its branch condition, if any.
     fn instruction(&mut self, i: &Instruction) -> Result<Option<Lane>, Error> {
         let zero = self.number(0.0);
         self.pipeline = [[zero; 4]; 4];
@@ -277,7 +277,7 @@ impl Front<'_> {
             Condition::Ge => (Relation::LessEqual, b, a),
             Condition::Never | Condition::Always => return None,
             Condition::Ne => {
-                // Less or greater: not for what is no number.
+                // Less or greater, because NaN does not compare as unequal here.
                 let (less, greater) = (
                     self.push(Op::Compare(Relation::Less), &[a, b]),
                     self.push(Op::Compare(Relation::Less), &[b, a]),
@@ -319,7 +319,7 @@ impl Front<'_> {
         Ok(())
     }
 
-    /// Values of some components as those of all four.
+    /// Values of some components, expanded to all four.
     fn spread(&mut self, wanted: &[usize], value: &[Lane]) -> [Lane; 4] {
         let mut lanes = [self.number(0.0); 4];
         wanted.iter().zip(value).for_each(|(at, lane)| lanes[*at] = *lane);
@@ -455,7 +455,7 @@ impl Front<'_> {
         })
     }
 
-    /// One pixel's first operand and the neighbour's second: a difference, as the second is the first one negated.
+    /// One pixel's first operand plus its neighbour's second: a difference, because the second is the negated first.
     fn derivative(&mut self, op: Op, a: Vec<Lane>, b: Vec<Lane>) -> Result<Vec<Lane>, Error> {
         let width = a.len();
         if !self.are_opposite(&a, &b) {
@@ -488,7 +488,7 @@ impl Front<'_> {
         let (register, mask) = unit.destination_vector();
         let value = match unit.form() {
             Form::Scalar(op) => self.function(op, a)?,
-            // The first part of an arc tangent gives the angle, the second passes it on.
+            // The first part of an arc tangent yields the angle, the second passes it on.
             Form::AtanPart2(b) => self.operand(&b, &[0], None)[0],
             Form::Scale(b) => {
                 let wanted = wanted(mask);
