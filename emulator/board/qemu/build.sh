@@ -17,7 +17,7 @@ library=${CARGO_TARGET_DIR:-$root/target}/release/libskrymir_board.so
 mkdir -p "$folder/bin"
 cmp -s "$library" "$folder/bin/libskrymir_board.so" || cp "$library" "$folder/bin/libskrymir_board.so"
 
-# The release's own source packages, by an apt state of this folder's own.
+# The release's source packages, by an apt state in this folder.
 if [ ! -e "$folder/source/configure" ]; then
     echo "skrymir: fetching QEMU's source" >&2
     (
@@ -53,6 +53,6 @@ if [ ! -e build.ninja ]; then
         exit 1
     }
 fi
-# On a terminal ninja shows how far it is.
+# On a terminal ninja shows its progress.
 if [ -t 1 ]; then ninja qemu-system-arm; else ninja --quiet qemu-system-arm; fi
 cmp -s qemu-system-arm "$folder/bin/qemu-system-arm" || cp qemu-system-arm "$folder/bin/qemu-system-arm"

@@ -2,7 +2,7 @@
  * A Mali-400 or Mali-450 for QEMU's machines: registers and interrupt lines in front of libskrymir_board.
  *
  * The library runs jobs on threads of its own and reads and writes the machine's memory directly. It announces the levels of
- * the interrupt lines from any thread; a bottom half hands them on under QEMU's lock.
+ * the interrupt lines from any thread; a bottom half forwards them under QEMU's lock.
  *
  * Properties: product (400 or 450), pixel-processors, engine (scalar, wide, native), record (a folder for the jobs), registers
  * (a file for the registers' accesses), ram (address of the machine's memory).
@@ -84,7 +84,7 @@ static bool skrymir_mali_start(SkrymirMaliState *s)
     if (!ram) {
         return false;
     }
-    /* What chips lay over it, such as a memory controller's mirror of a row, the GPU does not see. */
+    /* Regions that chips overlay on it, such as a memory controller's mirror of a row, are invisible to the GPU. */
     config.memory = memory_region_get_ram_ptr(ram);
     config.memory_size = memory_region_size(ram);
     s->board = skrymir_board_create(&config);
@@ -113,7 +113,7 @@ static void skrymir_mali_write(void *opaque, hwaddr offset, uint64_t value, unsi
 
     if (skrymir_mali_start(s)) {
         skrymir_board_write(s->board, offset, value);
-        /* Interrupts that the driver has just taken back must not be seen again. */
+        /* Interrupts that the driver has just cleared must not be raised again. */
         skrymir_mali_update(s);
     }
 }
@@ -140,7 +140,7 @@ static void skrymir_mali_realize(DeviceState *dev, Error **errp)
     SysBusDevice *bus = SYS_BUS_DEVICE(dev);
     uint64_t size = s->product == 450 ? 0x30000 : 0x10000;
 
-    /* Jobs that run are not in the machine's state. */
+    /* Running jobs are not part of the machine's state. */
     error_setg(&s->migration_blocker, "skrymir-mali cannot be migrated");
     if (migrate_add_blocker(s->migration_blocker, errp) < 0) {
         return;

@@ -1,29 +1,29 @@
-//! Memory as the GPU's bus sees it: physical addresses.
+//! The GPU's view of memory: a bus with physical addresses.
 
 use emulator::memory::SharedWords;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
-/// What the GPU reads and writes. Others may read and write at the same time.
+/// Memory that the GPU reads and writes. Other bus masters may access it at the same time.
 pub trait Bus: Send + Sync {
-    /// Addresses behind which there is memory.
+    /// Address ranges with memory.
     fn ram(&self) -> Vec<Range<u64>>;
 
-    /// Copies bytes out; `false` where not all of them are there.
+    /// Copies bytes out; `false` if some of them are not in memory.
     fn read(&self, address: u64, to: &mut [u8]) -> bool;
 
-    /// Copies bytes in; `false` where not all of them have a place.
+    /// Copies bytes in; `false` if some of them are not in memory.
     fn write(&self, address: u64, from: &[u8]) -> bool;
 
-    /// Whether the bytes at an address are these.
+    /// Whether memory at an address equals these bytes.
     fn equals(&self, address: u64, bytes: &[u8]) -> bool {
         let mut copy = vec![0; bytes.len()];
         self.read(address, &mut copy) && copy == bytes
     }
 }
 
-/// Memory that is one mapping in this process, at one physical address: a row of atomic words, which others may write at
-/// the same time.
+/// Memory that is one mapping in this process at one physical address: a slice of atomic words, which may be written
+/// concurrently.
 #[derive(Debug)]
 pub struct Ram<W> {
     base: u64,
@@ -45,7 +45,7 @@ impl<W: AsRef<[AtomicU64]> + Send + Sync> Ram<W> {
 }
 
 impl Ram<Vec<AtomicU64>> {
-    /// Memory of its own, all zero; `size` in bytes is rounded up to whole words.
+    /// Zeroed memory owned by this object; `size` in bytes is rounded up to whole words.
     pub fn zeroed(base: u64, size: usize) -> Self {
         let words = std::iter::repeat_with(AtomicU64::default)
             .take(size.div_ceil(8))

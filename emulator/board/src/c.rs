@@ -1,4 +1,4 @@
-//! The C interface: `include/skrymir_board.h` is made from this file.
+//! The C interface; cbindgen generates `include/skrymir_board.h` from this file.
 #![allow(unsafe_code)]
 
 use crate::bus::{Bus, Ram};
@@ -21,18 +21,18 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// A Mali-400 or Mali-450 on a bus.
 pub struct Board(Device);
 
-/// Is told a line's new level: the caller's pointer, the line's number, the level. Called from any thread, also from within
-/// reads, writes and resets: it must return soon and must not use the device.
+/// Receives a line's new level: the caller's pointer, the line's number, the level. It is called from any thread, also
+/// during reads, writes and resets, and must return quickly and not use the device.
 pub type LineChanged = Option<unsafe extern "C" fn(user: *mut c_void, line: u32, level: bool)>;
 
-/// How a device is.
+/// Configuration of a device.
 #[repr(C)]
 pub struct BoardConfig {
     /// 400 or 450.
     pub product: u32,
     /// Pixel processors: 1 to 4 of a Mali-400, 1 to 8 of a Mali-450.
     pub pixel_processors: u32,
-    /// Threads that shade tiles; 0 for as many as the machine has processors.
+    /// Threads that shade tiles; 0 for one per CPU.
     pub threads: u32,
     /// "scalar", "wide" or "native"; NULL for the fastest.
     pub engine: *const c_char,
@@ -42,14 +42,14 @@ pub struct BoardConfig {
     pub memory_address: u64,
     /// Its bytes, a multiple of 8.
     pub memory_size: u64,
-    /// Is told the interrupt lines' levels; may be NULL.
+    /// Receives the interrupt lines' levels; may be NULL.
     pub line_changed: LineChanged,
-    /// Is handed to `line_changed`.
+    /// Passed to `line_changed`.
     pub user: *mut c_void,
     /// A folder for recordings of jobs, one file for each address space; NULL for none.
     pub record: *const c_char,
-    /// A file for the registers' accesses, the lines and the memory that jobs see; NULL for none. With it a job runs within
-    /// the write that starts it.
+    /// A file for a trace of register accesses, interrupt lines and the memory that jobs read; NULL for none. With it,
+    /// a job runs within the write that starts it.
     pub registers: *const c_char,
 }
 
@@ -61,9 +61,9 @@ pub const BOARD_LINE_GP_MMU: u32 = 1;
 pub const BOARD_LINE_PMU: u32 = 2;
 /// The line of all pixel processors of a Mali-450.
 pub const BOARD_LINE_ALL_PPS: u32 = 3;
-/// The line of the first pixel processor; that of its MMU follows, then those of the others.
+/// The line of the first pixel processor; that of its MMU follows, then those of the other processors.
 pub const BOARD_LINE_PP0: u32 = 4;
-/// Lines there can be.
+/// Maximum number of lines.
 pub const BOARD_LINES: u32 = 20;
 
 thread_local! {
@@ -76,7 +76,7 @@ fn fail(message: impl Into<String>) {
     MESSAGE.with(|place| *place.borrow_mut() = CString::new(text).unwrap_or_default());
 }
 
-/// Why the last call on this thread that failed did, in UTF-8; empty before the first.
+/// Why the last failed call on this thread failed, in UTF-8; empty if none failed.
 #[unsafe(no_mangle)]
 pub extern "C" fn skrymir_board_error() -> *const c_char {
     MESSAGE.with(|place| place.borrow().as_ptr())
@@ -95,13 +95,13 @@ unsafe impl Sync for Words {}
 
 impl AsRef<[AtomicU64]> for Words {
     fn as_ref(&self) -> &[AtomicU64] {
-        // SAFETY: `skrymir_board_create`'s caller keeps this many words at an aligned address for the device's life. The guest
-        // writes them at the same time, as a device's memory is written; our accesses are atomic and of whole words.
+        // SAFETY: `skrymir_board_create`'s caller keeps this many words at an aligned address for the device's life.
+        // The guest writes them concurrently, as device memory; our accesses are atomic whole words.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 }
 
-/// Who is told of lines.
+/// The receiver of line changes.
 struct Listener {
     changed: unsafe extern "C" fn(*mut c_void, u32, bool),
     user: *mut c_void,
@@ -114,12 +114,12 @@ unsafe impl Sync for Listener {}
 
 impl Listener {
     fn tell(&self, line: u32, level: bool) {
-        // SAFETY: the promise of `skrymir_board_create`'s caller.
+        // SAFETY: guaranteed by `skrymir_board_create`'s caller.
         unsafe { (self.changed)(self.user, line, level) }
     }
 }
 
-/// Text of the caller's, if there is one.
+/// A text passed by the caller, if any.
 ///
 /// # Safety
 /// NULL or a C string.
@@ -127,7 +127,7 @@ unsafe fn text<'a>(text: *const c_char) -> Result<Option<&'a str>, String> {
     if text.is_null() {
         return Ok(None);
     }
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     let text = unsafe { CStr::from_ptr(text) };
     text.to_str().map(Some).map_err(|_| "a text is not UTF-8".to_owned())
 }
@@ -137,12 +137,12 @@ fn engine(name: Option<&str>) -> Result<Box<dyn Fn() -> Box<dyn Engine> + Send +
         None | Some("native") => Box::new(|| Box::<Native>::default()),
         Some("wide") => Box::new(|| Box::<Wide>::default()),
         Some("scalar") => Box::new(|| Box::new(Scalar)),
-        Some(other) => return Err(format!("there is no engine {other}: scalar, wide, native")),
+        Some(other) => return Err(format!("unknown engine {other}: expected scalar, wide or native")),
     })
 }
 
-/// Recordings in a folder, numbered in the order of their address spaces. Unbuffered, as every job is one write: an emulator
-/// may end without destroying its devices.
+/// Recordings in a folder, numbered in the order of their address spaces. Unbuffered, with one write per job, because
+/// an emulator may exit without destroying its devices.
 fn recordings(folder: PathBuf, model: Model) -> Box<crate::record::Open> {
     let next = AtomicU32::new(0);
     let gpu = match model.product() {
@@ -160,14 +160,14 @@ fn recordings(folder: PathBuf, model: Model) -> Box<crate::record::Open> {
 }
 
 /// # Safety
-/// As [`skrymir_board_create`].
+/// See [`skrymir_board_create`].
 unsafe fn create(config: *const BoardConfig) -> Result<Board, String> {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     let config = unsafe { config.as_ref() }.ok_or("the configuration is NULL")?;
     let product = match config.product {
         400 => Product::Mali400,
         450 => Product::Mali450,
-        other => return Err(format!("there is no Mali-{other} here: 400, 450")),
+        other => return Err(format!("Mali-{other} is not supported: expected 400 or 450")),
     };
     let model = Model::new(product, config.pixel_processors).ok_or_else(|| {
         format!(
@@ -181,7 +181,7 @@ unsafe fn create(config: *const BoardConfig) -> Result<Board, String> {
     }
     let length = usize::try_from(config.memory_size / 8).map_err(|_| "the guest's memory is too large")?;
     let words = Words { start, length };
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     let (engine, folder, registers) = unsafe {
         let folder = text(config.record)?;
         (engine(text(config.engine)?)?, folder, text(config.registers)?)
@@ -213,14 +213,14 @@ unsafe fn create(config: *const BoardConfig) -> Result<Board, String> {
     Device::new(ram, options).map(Board).map_err(|error| error.to_string())
 }
 
-/// A device that was switched on just now, or NULL; `skrymir_board_error` says why.
+/// A device in its power-on state, or NULL; `skrymir_board_error` returns the reason.
 ///
 /// # Safety
-/// `config` is NULL or a configuration: its texts are C strings, its memory has its size and stays until the device is
-/// destroyed, and `line_changed` may be called with `user` from any thread until then.
+/// `config` is NULL or a valid configuration: its texts are C strings, its memory has the given size and lives until
+/// the device is destroyed, and `line_changed` may be called with `user` from any thread until then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_board_create(config: *const BoardConfig) -> *mut Board {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     let made = catch_unwind(AssertUnwindSafe(|| unsafe { create(config) }));
     match made {
         Ok(Ok(board)) => return Box::into_raw(Box::new(board)),
@@ -230,68 +230,68 @@ pub unsafe extern "C" fn skrymir_board_create(config: *const BoardConfig) -> *mu
     std::ptr::null_mut()
 }
 
-/// Destroys a device; a job that still runs writes nothing more.
+/// Destroys a device; a running job writes nothing more.
 ///
 /// # Safety
 /// NULL, or a device that no other thread uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_board_destroy(board: *mut Board) {
     if !board.is_null() {
-        // SAFETY: the caller's word: it came from `skrymir_board_create` and was not destroyed.
+        // SAFETY: the caller guarantees that it came from `skrymir_board_create` and was not destroyed.
         let board = unsafe { Box::from_raw(board) };
-        // A panic must not cross into C; the device is gone either way.
+        // A panic must not unwind into C; the device is destroyed either way.
         let _ = catch_unwind(AssertUnwindSafe(move || drop(board)));
     }
 }
 
-/// Runs the body of a function on a device; a panic gives `otherwise`.
+/// Runs the body of a function on a device; returns `otherwise` on a panic.
 ///
 /// # Safety
 /// NULL or a device.
 unsafe fn with<T>(board: *const Board, otherwise: T, body: impl FnOnce(&Device) -> T) -> T {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     let Some(board) = (unsafe { board.as_ref() }) else {
         return otherwise;
     };
     catch_unwind(AssertUnwindSafe(|| body(&board.0))).unwrap_or(otherwise)
 }
 
-/// Bytes of the device's register range.
+/// Size of the device's register range in bytes.
 ///
 /// # Safety
 /// NULL or a device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_board_size(board: *const Board) -> u32 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { with(board, 0, |device| device.model().size()) }
 }
 
-/// Reads the register at a byte offset; 0 where there is none.
+/// Reads the register at a byte offset; 0 if there is none.
 ///
 /// # Safety
 /// NULL or a device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_board_read(board: *const Board, offset: u32) -> u32 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { with(board, 0, |device| device.read32(offset)) }
 }
 
-/// Writes the register at a byte offset; ignored where there is none.
+/// Writes the register at a byte offset; ignored if there is none.
 ///
 /// # Safety
 /// NULL or a device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_board_write(board: *const Board, offset: u32, value: u32) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { with(board, (), |device| device.write32(offset, value)) }
 }
 
-/// The chip's reset line: everything is as after it was switched on.
+/// Asserts the chip's reset line: restores the power-on state.
 ///
 /// # Safety
 /// NULL or a device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_board_reset(board: *const Board) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { with(board, (), Device::reset) }
 }

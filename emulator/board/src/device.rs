@@ -1,4 +1,4 @@
-//! The device: registers on one side, jobs on threads of their own on the other.
+//! The device: registers on one side, jobs on their own threads on the other.
 
 use crate::bus::Bus;
 use crate::job::{Job, Outcome, Spaces};
@@ -16,40 +16,40 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Instructions of a job at most: with four pixel processors at 500 MHz it would take silicon half a second, the time after
-/// which the Linux driver gives up. More counts as a program that does not end.
+/// Maximum instructions of a job: four pixel processors at 500 MHz would take half a second, after which the Linux
+/// driver times out. A job with more counts as hung.
 pub const BUDGET: u64 = 1 << 30;
 
-/// Is told why a job did not end as it should.
+/// Receives the reason why a job failed.
 pub type Report = dyn Fn(Unit, &Fault) + Send + Sync;
 
-/// Is told a line's new level.
+/// Receives a line's new level.
 pub type LineChanged = dyn Fn(Line, bool) + Send + Sync;
 
-/// How a device is.
+/// Configuration of a device.
 pub struct Options {
-    /// Which GPU.
+    /// The GPU model.
     pub model: Model,
     /// Threads that shade tiles.
     pub threads: usize,
-    /// Instructions of a job at most; one that runs more hangs until it is reset.
+    /// Maximum instructions of a job; one that exceeds it hangs until it is reset.
     pub budget: u64,
-    /// Makes what runs the programs.
+    /// Creates the engine that runs the programs.
     pub engine: Box<dyn Fn() -> Box<dyn Engine> + Send + Sync>,
-    /// Is told a line's new level. Called with the device locked: it must return soon, and not use the device.
+    /// Receives a line's new level. Called with the device locked, so it must return quickly and not use the device.
     pub line: Box<LineChanged>,
-    /// Is told why a job did not end as it should. Called from the job's thread.
+    /// Receives the reason why a job failed. Called from the job's thread.
     pub report: Box<Report>,
     /// Opens recordings of jobs.
     pub record: Option<Box<Open>>,
-    /// Takes down accesses, lines and memory; a device with it runs jobs at once.
+    /// Traces accesses, lines and memory; a device with a log runs jobs synchronously.
     pub log: Option<Log>,
-    /// Runs a job within the write that starts it, not on a thread of the device: everything has one order.
+    /// Runs a job within the write that starts it, instead of on the device's thread, so that all events are ordered.
     pub at_once: bool,
 }
 
 impl Options {
-    /// A Mali-400 with one pixel processor, whose interrupts nobody hears.
+    /// A Mali-400 with one pixel processor and unconnected interrupt lines.
     pub fn new(engine: impl Fn() -> Box<dyn Engine> + Send + Sync + 'static) -> Self {
         Self {
             model: Model::new(Product::Mali400, 1).unwrap_or_else(|| unreachable!("it exists")),
@@ -77,7 +77,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Tells the lines' changes, in the order in which the registers changed.
+    /// Reports line changes, in the order of the register changes.
     fn tell(&self, state: &mut State) {
         for (line, level) in state.changed_lines() {
             if let Some(log) = &self.log {
@@ -87,7 +87,7 @@ impl Shared {
         }
     }
 
-    /// Runs a job; how it ended, and what it wrote where that is taken down.
+    /// Runs a job; returns its outcome, and its writes if they are traced.
     fn run(&self, job: &Job) -> (Outcome, Vec<(u32, u32)>) {
         let (outcome, writes) = self.spaces.run(job, self.log.is_some());
         if let Outcome::Invalid { fault, .. } | Outcome::Hang(fault) | Outcome::BusError(fault) = &outcome {
@@ -106,7 +106,7 @@ impl Shared {
         }
     }
 
-    /// Runs the jobs of a write while the state is locked.
+    /// Runs the jobs started by a write while the state is locked.
     fn run_at_once(&self, state: &mut State, jobs: &[Job]) {
         let ran: Vec<_> = jobs.iter().map(|job| (job, self.run(job))).collect();
         for (job, (outcome, writes)) in ran {
@@ -127,7 +127,7 @@ impl Shared {
     }
 }
 
-/// A queue of jobs and the thread that runs them.
+/// A job queue and its thread.
 struct Worker {
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
@@ -147,20 +147,20 @@ impl Worker {
     }
 }
 
-/// A Mali-400 or Mali-450 on a bus. All of it may be used from any thread.
+/// A Mali-400 or Mali-450 on a bus. All methods may be called from any thread.
 pub struct Device {
     shared: Arc<Shared>,
-    /// For geometry, and for pixels: as on hardware, one does not wait for the other.
+    /// One for geometry and one for pixels, which run independently as on hardware.
     workers: [Worker; 2],
     model: Model,
     at_once: bool,
 }
 
 impl Device {
-    /// A device that was switched on just now.
+    /// A device in its power-on state.
     ///
     /// # Errors
-    /// When there can be no more threads.
+    /// If the threads cannot be created.
     pub fn new(bus: Arc<dyn Bus>, options: Options) -> io::Result<Self> {
         let spaces = Spaces::new(bus, options.engine, options.threads, options.budget, options.record);
         let shared = Arc::new(Shared {
@@ -181,12 +181,12 @@ impl Device {
         })
     }
 
-    /// Which GPU it is.
+    /// The GPU model.
     pub fn model(&self) -> Model {
         self.model
     }
 
-    /// Reads the register at a byte offset; 0 where there is none.
+    /// Reads the register at a byte offset; 0 if there is none.
     pub fn read32(&self, offset: u32) -> u32 {
         let state = lock(&self.shared.state);
         let value = state.read(offset);
@@ -196,14 +196,14 @@ impl Device {
         value
     }
 
-    /// Writes the register at a byte offset; ignored where there is none.
+    /// Writes the register at a byte offset; ignored if there is none.
     pub fn write32(&self, offset: u32, value: u32) {
         let mut state = lock(&self.shared.state);
         let mut effects = Vec::new();
         state.write(offset, value, &mut effects);
         if let Some(log) = &self.shared.log {
             let mut log = lock(log);
-            // The memory stands before the write: who plays the trace needs it then.
+            // Memory precedes the write in the trace, because playback needs it first.
             for effect in &effects {
                 if let Effect::Start(job) = effect
                     && let Some(tables) = self.shared.tables(job)
@@ -218,7 +218,7 @@ impl Device {
         self.shared.tell(&mut state);
     }
 
-    /// Does what a write asks for; jobs that are to run at once.
+    /// Applies a write's effects; returns the jobs to run synchronously.
     fn apply(&self, effects: Vec<Effect>) -> Vec<Job> {
         let mut now = Vec::new();
         for effect in effects {
@@ -227,7 +227,7 @@ impl Device {
                 Effect::Start(job) if self.at_once => now.push(job),
                 Effect::Start(job) => {
                     let worker = &self.workers[usize::from(job.unit != Unit::Gp)];
-                    // The thread ends after its queue only.
+                    // The thread drains its queue before it ends.
                     if let Some(jobs) = &worker.jobs {
                         let _ = jobs.send(job);
                     }
@@ -237,7 +237,7 @@ impl Device {
         now
     }
 
-    /// The reset line of the chip: everything is as after it was switched on.
+    /// Asserts the chip's reset line: restores the power-on state.
     pub fn reset(&self) {
         let mut state = lock(&self.shared.state);
         let mut effects = Vec::new();
@@ -246,7 +246,7 @@ impl Device {
         self.shared.tell(&mut state);
     }
 
-    /// Waits until no unit is busy with a job, at most for a time; whether none is. One that hangs stays busy.
+    /// Waits until no unit has a running job, with a timeout; returns whether that is so. A hung unit stays busy.
     pub fn wait_idle(&self, timeout: Duration) -> bool {
         let end = Instant::now() + timeout;
         let mut state = lock(&self.shared.state);
@@ -264,14 +264,14 @@ impl Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        // Jobs that still run write nothing more.
+        // Running jobs write nothing more.
         self.reset();
         for worker in &mut self.workers {
             worker.jobs = None;
         }
         for worker in &mut self.workers {
             if let Some(thread) = worker.thread.take() {
-                // A thread that failed has nothing left to end.
+                // A panicked thread needs no cleanup.
                 let _ = thread.join();
             }
         }

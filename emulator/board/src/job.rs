@@ -1,4 +1,4 @@
-//! Jobs: what a unit's registers say when it is started, and how it ends.
+//! Jobs: built from a unit's registers when it is started; and their outcomes.
 
 use crate::bus::Bus;
 use crate::layout::Unit;
@@ -16,13 +16,13 @@ use std::sync::{Arc, Mutex};
 use utgard::frame::{GpFrame, LISTS, Lists450, PP_FRAME_WORDS, PP_REGISTERS, PROCESSORS, STACKS};
 use utgard::stream::TileCommand;
 
-/// Address spaces that are kept at most.
+/// Maximum number of cached address spaces.
 const MAX_SPACES: usize = 64;
 
 /// Bytes of an address space.
 const ADDRESS_SPACE: u64 = 1 << 32;
 
-/// A job's end from outside: a reset.
+/// Cancels a job, when its unit is reset.
 #[derive(Debug, Default)]
 pub struct Cancel {
     is_cancelled: AtomicBool,
@@ -30,7 +30,7 @@ pub struct Cancel {
 }
 
 impl Cancel {
-    /// Nothing that the job writes from now on reaches memory.
+    /// Discards all further writes of the job.
     pub fn cancel(&self) {
         let gate = lock(&self.gate);
         self.is_cancelled.store(true, Ordering::Release);
@@ -48,22 +48,22 @@ impl Cancel {
         may
     }
 
-    /// The job is over: the gate is another job's.
+    /// The job is over, so the gate can be reused.
     fn end(&self) {
         *lock(&self.gate) = None;
     }
 }
 
-/// A list of tiles that a Mali-450 makes for itself: the processor's share of it.
+/// A processor's share of a tile list that a Mali-450 generates in hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Where the processor reads it.
+    /// The address at which the processor reads it.
     pub address: u32,
     /// The four registers that describe it.
     pub registers: [u32; 4],
-    /// Which of the processors that share it.
+    /// Index of the processor among those that share it.
     pub number: u32,
-    /// How many do.
+    /// Number of processors that share it.
     pub of: u32,
 }
 
@@ -72,47 +72,47 @@ pub struct Share {
 pub struct Job {
     /// The geometry processor or a pixel processor.
     pub unit: Unit,
-    /// Its frame: of the geometry processor six words, of a pixel processor registers and write-back units.
+    /// Its frame: six words for the geometry processor, registers and write-back units for a pixel processor.
     pub frame: Vec<u32>,
-    /// The page directory; nothing where addresses are physical.
+    /// The page directory; `None` if addresses are physical.
     pub directory: Option<u32>,
-    /// The list of tiles, where the hardware makes it.
+    /// The tile list, if the hardware generates it.
     pub share: Option<Share>,
-    /// Its end from outside.
+    /// The job's cancellation.
     pub cancel: Arc<Cancel>,
 }
 
-/// How a job ended.
+/// The outcome of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// At the end of its streams or lists.
+    /// The end of its streams or lists was reached.
     Done,
-    /// It was reset away.
+    /// The unit was reset.
     Cancelled,
-    /// At an address without a translation, or by a write without the right to.
+    /// An address without a translation, or a write without permission.
     PageFault {
         /// The address.
         address: u32,
-        /// Whether it was to be written.
+        /// Whether the access was a write.
         is_write: bool,
     },
-    /// The tables, or what they point to, are where there is no memory.
+    /// Page tables, or the pages that they map, outside memory.
     BusError(Fault),
-    /// At a command that does not exist.
+    /// An invalid command.
     Invalid {
-        /// Where the command is.
+        /// Address of the command.
         address: u32,
-        /// Why.
+        /// The reason.
         fault: Fault,
     },
-    /// Hardware would go on for ever, or do what nobody knows.
+    /// Hardware would run forever, or its behaviour is unknown.
     Hang(Fault),
 }
 
-/// A page directory, if addresses are translated, and its space.
+/// A page directory (if addresses are translated) and its space.
 type Kept = (Option<u32>, Arc<Mutex<Space>>);
 
-/// The address spaces that jobs have run in, the one used last at the end.
+/// The cached address spaces, most recently used last.
 pub struct Spaces {
     bus: Arc<dyn Bus>,
     engine: Box<dyn Fn() -> Box<dyn Engine> + Send + Sync>,
@@ -123,7 +123,7 @@ pub struct Spaces {
 }
 
 impl Spaces {
-    /// No space yet.
+    /// An empty cache.
     pub fn new(
         bus: Arc<dyn Bus>,
         engine: Box<dyn Fn() -> Box<dyn Engine> + Send + Sync>,
@@ -141,7 +141,7 @@ impl Spaces {
         }
     }
 
-    /// What the GPU reads and writes.
+    /// The bus.
     pub fn bus(&self) -> &dyn Bus {
         &*self.bus
     }
@@ -172,13 +172,13 @@ impl Spaces {
         space
     }
 
-    /// Runs a job to its end; address and length of what it wrote, where that is to be kept.
+    /// Runs a job to its end; returns address and length of its writes if `keep_writes`.
     pub fn run(&self, job: &Job, keep_writes: bool) -> (Outcome, Vec<(u32, u32)>) {
         let none = Vec::new();
         let tables = match job.directory.map(|directory| Tables::read(&*self.bus, directory)) {
             Some(Ok(tables)) => tables,
             Some(Err(error)) => {
-                let message = format!("a page table at {:#x}, where there is no memory", error.physical);
+                let message = format!("a page table at {:#x} is outside memory", error.physical);
                 return (Outcome::BusError(Fault::new(FaultKind::Unmapped, message)), none);
             }
             None => Tables::identity(&*self.bus),
@@ -203,7 +203,7 @@ impl Spaces {
     }
 }
 
-/// An address space and what was made of the jobs in it.
+/// An address space with the emulator's caches for it.
 struct Space {
     gpu: Gpu,
     mapped: Vec<Mapped>,
@@ -212,14 +212,13 @@ struct Space {
 }
 
 impl Space {
-    /// Maps what the tables say now. What stays keeps what was made of it, which is compared with its bytes before it is
-    /// used again.
+    /// Maps the current page tables. Unchanged mappings keep their caches, which are compared with memory before use.
     fn update(&mut self, bus: &Arc<dyn Bus>, mapped: Vec<Mapped>) {
         if self.mapped == mapped {
             return;
         }
         for old in self.mapped.iter().filter(|old| !mapped.contains(old)) {
-            // It was mapped here.
+            // It is known to be mapped.
             let _ = self.gpu.memory.unmap(old.address);
             if let Some(recording) = &mut self.recording {
                 recording.freed(old.address);
@@ -227,7 +226,7 @@ impl Space {
         }
         for new in mapped.iter().filter(|new| !self.mapped.contains(new)) {
             let backing = Paged::new(bus.clone(), new.clone(), self.gate.clone());
-            // Ranges of one set of tables are apart, and all fit the limit.
+            // Ranges of one set of tables are disjoint, and within the limit.
             let _ = self.gpu.memory.map_backed(new.address, Box::new(backing));
             if let Some(recording) = &mut self.recording {
                 recording.created(new.address, new.size);
@@ -263,7 +262,7 @@ impl Space {
             self.gpu.memory.keep_writes();
         }
         let gpu = &mut self.gpu;
-        // A panic would be an error of the emulator's; it ends the job, not the machine.
+        // A panic is a bug of the emulator; it ends the job, not the machine.
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| match job.unit {
             Unit::Gp => gpu.run_gp(&frame).map(drop),
             _ => gpu.run_pp(&frame).map(drop),
@@ -286,11 +285,11 @@ impl Space {
     }
 }
 
-/// What hardware shows of a fault.
+/// The hardware's view of a fault.
 fn ended(fault: Fault, missing: &BTreeSet<u32>) -> Outcome {
     match (fault.kind, fault.address) {
         (FaultKind::Unmapped, Some(address)) if missing.contains(&(address / PAGE * PAGE)) => {
-            Outcome::BusError(fault.within("a page where there is no memory"))
+            Outcome::BusError(fault.within("a page outside memory"))
         }
         (FaultKind::Unmapped, Some(address)) => Outcome::PageFault {
             address,
@@ -301,7 +300,7 @@ fn ended(fault: Fault, missing: &BTreeSet<u32>) -> Outcome {
     }
 }
 
-/// A pixel processor's registers as the kernel interface's frame for one processor.
+/// A pixel processor's registers in the layout of the kernel interface's frame for one processor.
 fn pp_frame(registers: &[u32], tile_list: u32) -> Vec<u32> {
     let mut frame = registers[..PP_REGISTERS].to_vec();
     frame.push(0);
@@ -325,7 +324,7 @@ fn tiles(share: &Share) -> Vec<u8> {
     words.flat_map(u32::to_le_bytes).collect()
 }
 
-/// The stream a command's address lies in: that of vertices, or not.
+/// Whether a command's address is in the vertex stream.
 pub fn is_in_vertex_stream(frame: &[u32], address: u32) -> bool {
     let frame = GpFrame::from_words(frame);
     (frame.vertex_start..frame.vertex_end).contains(&address)

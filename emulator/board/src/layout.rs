@@ -1,4 +1,4 @@
-//! Which units a GPU has, and where they lie: one row each.
+//! The units of each GPU and their offsets, one row each.
 
 use crate::registers::{Access, Register, broadcast, dlbu, gp, l2, mmu, pmu, pp};
 use std::fmt::Write;
@@ -11,17 +11,17 @@ pub const SIZE_400: u32 = 0x1_0000;
 /// Bytes of the register range of a Mali-450.
 pub const SIZE_450: u32 = 0x3_0000;
 
-/// Which GPU.
+/// The GPU product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
     /// Mali-400, 1 to 4 pixel processors.
     Mali400,
-    /// Mali-450, 1 to 8.
+    /// Mali-450, 1 to 8 pixel processors.
     Mali450,
 }
 
 impl Product {
-    /// Pixel processors there can be.
+    /// Maximum number of pixel processors.
     pub fn most_pixel_processors(self) -> u32 {
         match self {
             Self::Mali400 => 4,
@@ -30,7 +30,7 @@ impl Product {
     }
 }
 
-/// A GPU and how many pixel processors it has.
+/// A GPU product with its number of pixel processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Model {
     product: Product,
@@ -38,7 +38,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// A model, where there is one with that many pixel processors.
+    /// A model; `None` if the product cannot have this many pixel processors.
     pub fn new(product: Product, pixel_processors: u32) -> Option<Self> {
         (1..=product.most_pixel_processors())
             .contains(&pixel_processors)
@@ -48,17 +48,17 @@ impl Model {
             })
     }
 
-    /// Which GPU.
+    /// The product.
     pub fn product(self) -> Product {
         self.product
     }
 
-    /// How many pixel processors it has.
+    /// The number of pixel processors.
     pub fn pixel_processors(self) -> u32 {
         self.pixel_processors
     }
 
-    /// Bytes of its register range.
+    /// Size of its register range in bytes.
     pub fn size(self) -> u32 {
         match self.product {
             Product::Mali400 => SIZE_400,
@@ -81,7 +81,7 @@ impl Model {
             .find(|placed| (placed.offset..placed.offset + placed.unit.size()).contains(&offset))
     }
 
-    /// The power domain of a unit, as a bit of the power unit's registers; none for what is always on.
+    /// The power domain of a unit, as a bit of the power unit's registers; 0 if it is always on.
     pub fn domain(self, unit: Unit) -> u32 {
         match (self.product, unit) {
             (_, Unit::Pmu) => 0,
@@ -100,7 +100,7 @@ impl Model {
         self.units().fold(0, |all, placed| all | self.domain(placed.unit))
     }
 
-    /// One access in words: what a log of a bus shows as an offset and a value.
+    /// Describes a register access, given as offset and value in a bus log.
     pub fn describe(self, offset: u32, value: u32) -> String {
         let Some(placed) = self.unit_at(offset) else {
             return format!("{offset:#07x} (nothing) = {value:#010x}");
@@ -143,27 +143,27 @@ pub enum Unit {
     Dlbu,
     /// The broadcast unit.
     Broadcast,
-    /// All pixel processors of the broadcast mask at once.
+    /// Broadcast to all pixel processors in the mask.
     AllPps,
-    /// All their MMUs at once.
+    /// Broadcast to their MMUs.
     AllMmus,
 }
 
 /// A register, or a word of a frame.
 #[derive(Clone, Copy, Debug)]
 pub enum Row {
-    /// A register of its own.
+    /// A dedicated register.
     Register(&'static Register),
     /// A word of a pixel job's frame.
     Frame(&'static Place),
     /// A word of a write-back unit.
     WriteBack(&'static Place),
-    /// A word of a frame that has no name.
+    /// An unnamed word of a frame.
     Unnamed,
 }
 
 impl Row {
-    /// Its name in texts.
+    /// Its name in text.
     pub fn name(self) -> &'static str {
         match self {
             Self::Register(register) => register.name,
@@ -174,7 +174,7 @@ impl Row {
 }
 
 impl Unit {
-    /// Bytes of its block.
+    /// Size of its block in bytes.
     pub fn size(self) -> u32 {
         match self {
             Self::Pp(_) | Self::AllPps => 0x2000,
@@ -195,7 +195,7 @@ impl Unit {
         }
     }
 
-    /// What is at an offset of its block.
+    /// The register at an offset of its block.
     pub fn register(self, offset: u32) -> Option<Row> {
         if let (Self::Pp(_) | Self::AllPps, Some(word)) = (self, frame_word(offset)) {
             let named = |places: &'static [Place], word: usize| places.iter().find(|place| place.word == word);
@@ -215,14 +215,14 @@ impl Unit {
         let pps = model.pixel_processors;
         match self {
             Self::Pp(number) | Self::PpMmu(number) => number < pps,
-            // The second of the pixel processors' caches belongs to those from the fifth on.
+            // The second pixel processor cache serves processors from the fifth on.
             Self::L2(2) => pps > 4,
             _ => true,
         }
     }
 }
 
-/// Number of a frame's word, those of the write-back units behind the others, at an offset of a pixel processor.
+/// Index of a frame's word (write-back units last) at an offset of a pixel processor.
 pub fn frame_word(offset: u32) -> Option<usize> {
     let word = (offset / 4) as usize;
     if word < PP_REGISTERS {
@@ -233,14 +233,14 @@ pub fn frame_word(offset: u32) -> Option<usize> {
     is_unit.then(|| PP_REGISTERS + (unit - 1) * WriteBackUnit::WORDS + within)
 }
 
-/// A unit at its place.
+/// A unit with its offset.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed {
-    /// Which.
+    /// The unit.
     pub unit: Unit,
-    /// Where its block begins.
+    /// Offset of its block.
     pub offset: u32,
-    /// Its name in texts, as the Linux driver has it.
+    /// Its name in text, as in the Linux driver.
     pub name: &'static str,
 }
 
@@ -307,7 +307,7 @@ pub enum Line {
     PpMmu(u32),
     /// The power unit's.
     Pmu,
-    /// That of all pixel processors of a Mali-450's broadcast unit.
+    /// The line shared by all pixel processors of a Mali-450's broadcast unit.
     AllPps,
 }
 
@@ -325,7 +325,7 @@ impl Line {
         }
     }
 
-    /// The line with a number, if there is one.
+    /// The line with this number, if any.
     pub fn from_number(number: u32) -> Option<Self> {
         let most = Product::Mali450.most_pixel_processors();
         let pairs = (0..most).flat_map(|number| [Self::Pp(number), Self::PpMmu(number)]);
@@ -350,7 +350,7 @@ impl std::fmt::Display for Line {
     }
 }
 
-/// Whether a register keeps what is written.
+/// Whether a register stores what is written.
 pub(crate) fn keeps(register: &Register) -> bool {
     register.access == Access::ReadWrite
 }

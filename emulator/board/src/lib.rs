@@ -1,10 +1,10 @@
 //! A Mali-400 or Mali-450 as a device on a bus: registers, page tables and interrupts in front of the emulator.
 //!
-//! Emulators of whole machines put it where a system on a chip has the GPU. The guest's own driver (Linux' lima) finds
-//! the versions, resets and interrupts it waits for, and its jobs run on threads of the device. Addresses go through the
-//! guest's page tables into the guest's memory, where it lies.
+//! Whole-system emulators map it at the address of the system's GPU. The guest's own driver (Linux's lima) sees the
+//! expected versions, resets and interrupts, and its jobs run on the device's threads. Addresses are translated by the
+//! guest's page tables, and guest memory is accessed in place.
 //!
-//! A bus with memory at 0x40000000, a GPU, and what a driver does first:
+//! A bus with memory at 0x40000000, a GPU, and a driver's first accesses:
 //!
 //! ```
 //! use emulator::exec::wide::Wide;
@@ -25,7 +25,7 @@
 //! let gpu = Device::new(ram, options)?;
 //!
 //! assert_eq!(gpu.read32(0x006c), 0x0b07_0101, "the geometry processor of a Mali-400");
-//! gpu.write32(0x002c, 1 << 19); // listens to the end of a reset
+//! gpu.write32(0x002c, 1 << 19); // unmask the end of a reset
 //! gpu.write32(0x0020, 1 << 10); // soft reset
 //! assert_eq!(gpu.read32(0x0030), 1 << 19);
 //! assert_eq!(lines.load(Ordering::SeqCst), 1 << Line::Gp.number());
@@ -36,8 +36,8 @@
 //! # }
 //! ```
 //!
-//! [`c`] is the same for C; `qemu/` has a device for QEMU that uses it. [`trace`] writes down and plays again what a driver and
-//! a device said to each other.
+//! [`c`] is the same for C; `qemu/` has a QEMU device that uses it. [`trace`] records and replays the register accesses
+//! of a driver.
 
 mod bus;
 pub mod c;

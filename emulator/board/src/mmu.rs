@@ -18,25 +18,25 @@ mod entry {
     pub const ADDRESS: u32 = !0xfff;
 }
 
-/// Pages that follow each other in physical memory.
+/// Physically contiguous pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Where it begins within the range.
+    /// Offset within the range.
     pub offset: u32,
     /// Its physical address.
     pub physical: u64,
 }
 
-/// Pages that follow each other in the GPU's address space and have the same rights.
+/// Pages that are contiguous in the GPU's address space and have the same permissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapped {
-    /// Address of the first.
+    /// Address of the first page.
     pub address: u32,
     /// Bytes.
     pub size: u32,
     /// Whether the GPU may write them.
     pub is_writable: bool,
-    /// Where they are.
+    /// Their physical addresses.
     pub segments: Vec<Segment>,
 }
 
@@ -66,15 +66,15 @@ impl Mapped {
 /// An address space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
-    /// What is mapped, by address.
+    /// The mapped ranges, by address.
     pub mapped: Vec<Mapped>,
-    /// Pages that have a translation behind which there is no memory.
+    /// Pages whose translation is outside memory.
     pub missing: BTreeSet<u32>,
     /// Physical addresses of the tables themselves.
     pub own: BTreeSet<u64>,
 }
 
-/// A table that is where there is no memory.
+/// A table that is outside memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableError {
     /// Physical address of the table.
@@ -104,13 +104,13 @@ impl Tables {
         Ok(tables)
     }
 
-    /// Addresses as they are, for a unit that does not translate.
+    /// Physical addresses, for a unit with translation disabled.
     pub fn identity(bus: &dyn Bus) -> Self {
         let mut tables = Self::default();
         for range in bus.ram() {
             let page = u64::from(PAGE);
             let (start, end) = (range.start.next_multiple_of(page), range.end.min(1 << 32) / page * page);
-            // An address space of 4 GiB is a byte longer than a size can be.
+            // The size of a full 4 GiB address space exceeds the type by one.
             let size = u32::try_from(end.saturating_sub(start)).unwrap_or(u32::MAX - (PAGE - 1));
             if size > 0 {
                 tables.mapped.push(Mapped {
@@ -139,7 +139,7 @@ impl Tables {
         if let Some(last) = self.mapped.last_mut()
             && last.address.checked_add(last.size) == Some(address)
             && last.is_writable == is_writable
-            // The range's size is a number of 32 bits.
+            // The range's size must fit 32 bits.
             && last.size < u32::MAX - 2 * PAGE
         {
             let offset = last.size;
@@ -171,12 +171,12 @@ fn table(bus: &dyn Bus, physical: u32) -> Result<Vec<u32>, TableError> {
     Ok(words.map(|word| u32::from_le_bytes(*word)).collect())
 }
 
-/// What a space's mappings share: whether they may still be used, and what went wrong.
+/// State shared by a space's mappings: whether they may be used, and the first violation.
 #[derive(Debug)]
 pub struct Gate {
-    /// The job was reset away: nothing it still writes reaches the guest.
+    /// The job was cancelled: its further writes are discarded.
     pub is_closed: AtomicBool,
-    /// Address of the first write without the right to, or [`Gate::NONE`].
+    /// Address of the first write without permission, or [`Gate::NONE`].
     violation: AtomicU64,
 }
 
@@ -191,7 +191,7 @@ impl Gate {
         }
     }
 
-    /// The first write without the right to since this was asked last.
+    /// Takes the first write without permission since the last call.
     pub fn take_violation(&self) -> Option<u32> {
         u32::try_from(self.violation.swap(Self::NONE, Ordering::Relaxed)).ok()
     }
@@ -220,7 +220,7 @@ impl Backing for Paged {
         let mut rest = to;
         for (physical, length) in self.mapped.pieces(at, rest.len()) {
             let (part, behind) = rest.split_at_mut(length);
-            // What was there when the tables were read and is not any more reads as zero.
+            // Memory that disappeared since the tables were read reads as zero.
             if !self.bus.read(physical, part) {
                 part.fill(0);
             }
@@ -269,11 +269,11 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_found_where_the_tables_say() {
+    fn pages_are_mapped_by_the_tables() {
         let bus: Arc<dyn Bus> = Arc::new(Ram::zeroed(BASE, 0x10_0000));
         let (directory, level2) = (0x4000_0000, 0x4000_1000);
         put(&*bus, directory + 4 * 2, &[level2 as u32 | 1]);
-        // Two that follow each other, one elsewhere, one that may only be read, one outside, one not to be read.
+        // Two contiguous pages, one elsewhere, one read-only, one outside memory, one without read permission.
         let pages = [
             0x4001_0007,
             0x4001_1007,
@@ -328,7 +328,7 @@ mod tests {
         paged.write(0, &[9]);
         let mut byte = [7];
         paged.read(0, &mut byte);
-        assert_eq!(byte, [0], "a job that was reset away writes nothing");
+        assert_eq!(byte, [0], "a cancelled job writes nothing");
 
         let gate = Arc::new(Gate::new());
         let read_only = Paged::new(bus, second, gate.clone());

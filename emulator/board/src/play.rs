@@ -1,4 +1,4 @@
-//! Register traces played again: the driver's part from the trace, the GPU's by a device.
+//! Replays register traces: the driver's accesses come from the trace, the GPU's side from a device.
 
 use crate::bus::Bus;
 use crate::device::{Device, Options};
@@ -10,21 +10,22 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 impl Trace {
-    /// Plays the driver's part to a device with these options, those of the model, the lines and the order of jobs aside;
-    /// the first event that the device does otherwise.
+    /// Replays the driver's accesses on a device with these options, except model, lines and job order; returns the
+    /// first difference.
     ///
     /// # Errors
+    /// If the threads cannot be created.
     /// When there can be no more threads.
     pub fn play(&self, mut options: Options) -> std::io::Result<std::result::Result<Played, Difference>> {
         let memory = Arc::new(Sparse::new(self.memory.clone()));
         let changes = Arc::new(Mutex::new(Vec::new()));
-        let told = changes.clone();
+        let reported = changes.clone();
         options.model = self.model;
         options.at_once = true;
-        options.line = Box::new(move |line, level| lock(&told).push((line.number(), level)));
+        options.line = Box::new(move |line, level| lock(&reported).push((line.number(), level)));
         let device = Device::new(memory.clone(), options)?;
         let mut played = Played::default();
-        // Changes of lines that the trace has not had yet.
+        // Line changes that the trace has not confirmed yet.
         let mut open = VecDeque::new();
         for (line, event) in &self.events {
             let differs = |found: String| {
@@ -34,7 +35,7 @@ impl Trace {
                     found,
                 }))
             };
-            // What memory is after a job stands behind the changes of lines that the job made.
+            // Memory after a job follows the line changes that the job caused.
             if let (Some(&(number, level)), Event::Read(..) | Event::Write(..)) = (open.front(), event) {
                 return differs(self.describe(&Event::Line(number, level)));
             }
@@ -53,7 +54,7 @@ impl Trace {
                 Event::Line(number, level) => match open.pop_front() {
                     Some(change) if change == (*number, *level) => played.changes += 1,
                     Some((number, level)) => return differs(self.describe(&Event::Line(number, level))),
-                    None => return differs("the line stays as it is".to_owned()),
+                    None => return differs("the line does not change".to_owned()),
                 },
                 Event::Memory(address, bytes) => {
                     memory.write(*address, bytes);
@@ -83,25 +84,25 @@ impl Trace {
     }
 }
 
-/// What was played as it was recorded.
+/// A trace that was replayed without differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Played {
     /// Reads and writes of registers.
     pub accesses: usize,
-    /// Changes of interrupt lines.
+    /// Interrupt line changes.
     pub changes: usize,
-    /// Bytes of memory that jobs wrote.
+    /// Bytes of memory written by jobs.
     pub bytes: usize,
 }
 
-/// Where a device did otherwise than the trace says.
+/// The first difference between a device and the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The trace's line, from 1 on.
     pub line: usize,
-    /// What the trace has there.
+    /// The event in the trace.
     pub expected: String,
-    /// What the device did.
+    /// The device's behaviour.
     pub found: String,
 }
 
@@ -111,7 +112,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Memory of which only the pages that were written exist.
+/// Sparse memory: only written pages exist.
 struct Sparse {
     range: Range<u64>,
     pages: Mutex<HashMap<u64, Box<[u8; PAGE as usize]>>>,

@@ -1,21 +1,21 @@
-//! Recordings of a device's jobs, one for each address space.
+//! Recordings of a device's jobs, one per address space.
 
 use emulator::memory::Memory;
 use emulator::recorder::Recorder;
 use loader::trace::Pipe;
 use std::io::Write;
 
-/// Opens the recording of the address space with this page directory; nothing where it is not wanted or cannot be had.
+/// Opens the recording of the address space with this page directory; `None` to not record it.
 pub type Open = dyn Fn(Option<u32>) -> Option<Recording> + Send + Sync;
 
-/// A recording; it ends where it cannot be written.
+/// A recording; it stops at the first write error.
 pub struct Recording(Option<Recorder<Box<dyn Write + Send>>>);
 
 impl Recording {
     /// A recording of a GPU: 1 for a Mali-400, 2 for a Mali-450, and its number of pixel processors.
     ///
     /// # Errors
-    /// When its head cannot be written.
+    /// If its header cannot be written.
     pub fn new(out: Box<dyn Write + Send>, gpu: u32, pps: u32) -> std::io::Result<Self> {
         Recorder::new(out, gpu, pps).map(|recorder| Self(Some(recorder)))
     }

@@ -1,14 +1,14 @@
-//! The registers of every unit, one row each (docs/spec/mali/registers.md): reads, writes, resets and texts follow from the
-//! row. What a write starts is in [`crate::state`].
+//! The registers of every unit, one row each (docs/spec/mali/registers.md): reads, writes, resets and text are
+//! generated from the row. The effects of writes are in [`crate::state`].
 
-/// How the processor sees a register.
+/// CPU access to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Keeps what is written.
+    /// Stores what is written.
     ReadWrite,
     /// Writes are ignored.
     ReadOnly,
-    /// Reads as 0; a write starts something.
+    /// Reads as 0; a write triggers an action.
     Command,
 }
 
@@ -17,15 +17,15 @@ pub enum Access {
 pub struct Register {
     /// Byte offset within the unit.
     pub offset: u32,
-    /// Name in texts.
+    /// Name in text.
     pub name: &'static str,
-    /// How the processor sees it.
+    /// CPU access.
     pub access: Access,
     /// Value after a reset.
     pub reset: u32,
-    /// Bits that keep what is written.
+    /// Bits that store what is written.
     pub mask: u32,
-    /// Bits that have names.
+    /// Named bits.
     pub bits: &'static [Bit],
 }
 
@@ -78,15 +78,15 @@ bits! {
         START_VS = 0, "start_vs";
         /// Runs the polygon list stream.
         START_PLBU = 1, "start_plbu";
-        /// Takes over a new heap.
+        /// Adopts a new heap.
         UPDATE_HEAP = 4, "update_heap";
         /// Resets everything.
         RESET = 5, "reset";
-        /// Hangs on purpose.
+        /// Hangs, for testing.
         FORCE_HANG = 6, "force_hang";
         /// Stops access to the bus.
         STOP_BUS = 9, "stop_bus";
-        /// Ends the job and resets, and says so by an interrupt.
+        /// Ends the job, resets, and raises an interrupt.
         SOFT_RESET = 10, "soft_reset";
     }
 }
@@ -94,9 +94,9 @@ bits! {
 bits! {
     /// Interrupts of the geometry processor.
     gp_interrupt, GP_INTERRUPT {
-        /// The vertex stream is at its end.
+        /// End of the vertex stream.
         VS_END = 0, "vs_end";
-        /// The polygon list stream is at its end.
+        /// End of the polygon list stream.
         PLBU_END = 1, "plbu_end";
         /// The heap is full.
         OUT_OF_MEMORY = 2, "plbu_out_of_memory";
@@ -104,13 +104,13 @@ bits! {
         VS_SEMAPHORE = 3, "vs_semaphore";
         /// A semaphore of the polygon list stream.
         PLBU_SEMAPHORE = 4, "plbu_semaphore";
-        /// A watchdog ran out.
+        /// A watchdog expired.
         HANG = 5, "hang";
-        /// It was made to hang.
+        /// A forced hang.
         FORCE_HANG = 6, "force_hang";
-        /// A counter is at its limit.
+        /// A counter reached its limit.
         COUNTER_0_LIMIT = 7, "counter_0_limit";
-        /// A counter is at its limit.
+        /// A counter reached its limit.
         COUNTER_1_LIMIT = 8, "counter_1_limit";
         /// A write outside the bounds.
         WRITE_BOUND = 9, "write_bound";
@@ -120,15 +120,15 @@ bits! {
         BUS_ERROR = 11, "bus_error";
         /// Access to the bus has stopped.
         BUS_STOPPED = 12, "bus_stopped";
-        /// A command of the vertex stream that does not exist.
+        /// An invalid command in the vertex stream.
         VS_INVALID = 13, "vs_invalid_command";
-        /// A command of the polygon list stream that does not exist.
+        /// An invalid command in the polygon list stream.
         PLBU_INVALID = 14, "plbu_invalid_command";
         /// A soft reset is done.
         RESET_COMPLETED = 19, "reset_completed";
-        /// A semaphore was lowered below 0.
+        /// Semaphore underflow.
         SEMAPHORE_UNDERFLOW = 20, "semaphore_underflow";
-        /// A semaphore was raised too far.
+        /// Semaphore overflow.
         SEMAPHORE_OVERFLOW = 21, "semaphore_overflow";
         /// An entry outside the array of list pointers.
         POINTER_OUT_OF_BOUNDS = 22, "pointer_out_of_bounds";
@@ -139,7 +139,7 @@ bits! {
 pub const GP_INTERRUPTS: u32 = 0x0078_7fff;
 
 bits! {
-    /// What the geometry processor is doing.
+    /// Status of the geometry processor.
     gp_status, GP_STATUS {
         /// The vertex stream runs.
         VS_ACTIVE = 1, "vs_active";
@@ -165,49 +165,49 @@ registers! {
         PLBU_START = 0x08, "plbu_start", ReadWrite, 0, 0xffff_fff8, NONE;
         /// End of the polygon list stream.
         PLBU_END = 0x0c, "plbu_end", ReadWrite, 0, 0xffff_fff8, NONE;
-        /// Where lists that outgrow their blocks go on.
+        /// Start of the heap for lists that outgrow their blocks.
         HEAP_START = 0x10, "heap_start", ReadWrite, 0, 0xffff_ff80, NONE;
-        /// End of that room.
+        /// End of the heap.
         HEAP_END = 0x14, "heap_end", ReadWrite, 0, 0xffff_ff80, NONE;
         /// Starts, stops, resets.
         COMMAND = 0x20, "command", Command, 0, 0, GP_COMMAND;
-        /// Interrupts that are raised, masked or not.
+        /// Pending interrupts, before the mask.
         INT_RAWSTAT = 0x24, "int_rawstat", ReadWrite, 0, 0x0078_7fff, GP_INTERRUPT;
-        /// Takes interrupts back.
+        /// Acknowledges interrupts.
         INT_CLEAR = 0x28, "int_clear", Command, 0, 0, GP_INTERRUPT;
-        /// Interrupts that reach the line.
+        /// Interrupts enabled for the line.
         INT_MASK = 0x2c, "int_mask", ReadWrite, 0, 0x0078_7fff, GP_INTERRUPT;
-        /// Interrupts that are raised and not masked.
+        /// Pending interrupts, after the mask.
         INT_STAT = 0x30, "int_stat", ReadOnly, 0, 0, GP_INTERRUPT;
         /// Lowest address that may be written.
         WRITE_BOUND_LOW = 0x34, "write_bound_low", ReadWrite, 0, 0xffff_ff00, NONE;
         /// Highest address that may be written.
         WRITE_BOUND_HIGH = 0x38, "write_bound_high", ReadWrite, 0xffff_ff00, 0xffff_ff00, NONE;
-        /// Whether the first counter counts.
+        /// Enables the first counter.
         COUNTER_0_ENABLE = 0x3c, "counter_0_enable", ReadWrite, 0, 0x3, NONE;
-        /// Whether the second counter counts.
+        /// Enables the second counter.
         COUNTER_1_ENABLE = 0x40, "counter_1_enable", ReadWrite, 0, 0x3, NONE;
-        /// What the first counter counts.
+        /// Event of the first counter.
         COUNTER_0_SOURCE = 0x44, "counter_0_source", ReadWrite, 0, 0xff, NONE;
-        /// What the second counter counts.
+        /// Event of the second counter.
         COUNTER_1_SOURCE = 0x48, "counter_1_source", ReadWrite, 0, 0xff, NONE;
         /// The first counter.
         COUNTER_0 = 0x4c, "counter_0", ReadWrite, 0, 0xffff_ffff, NONE;
         /// The second counter.
         COUNTER_1 = 0x50, "counter_1", ReadWrite, 0, 0xffff_ffff, NONE;
-        /// Where the first counter raises an interrupt.
+        /// Interrupt limit of the first counter.
         COUNTER_0_LIMIT = 0x54, "counter_0_limit", ReadWrite, 0, 0xffff_ffff, NONE;
-        /// Where the second counter raises an interrupt.
+        /// Interrupt limit of the second counter.
         COUNTER_1_LIMIT = 0x58, "counter_1_limit", ReadWrite, 0, 0xffff_ffff, NONE;
-        /// What it is doing.
+        /// Status.
         STATUS = 0x68, "status", ReadOnly, 0, 0, GP_STATUS;
-        /// Product and revision; the layout has the value.
+        /// Product and revision; the value comes from the layout.
         VERSION = 0x6c, "version", ReadOnly, 0, 0, NONE;
-        /// Where the vertex stream is.
+        /// Current address in the vertex stream.
         VS_POSITION = 0x80, "vs_position", ReadOnly, 0, 0, NONE;
-        /// Where the polygon list stream is.
+        /// Current address in the polygon list stream.
         PLBU_POSITION = 0x84, "plbu_position", ReadOnly, 0, 0, NONE;
-        /// What the bus answered.
+        /// Status of the bus error.
         BUS_ERROR_STATUS = 0x94, "bus_error_status", ReadOnly, 0, 0, NONE;
     }
 }
@@ -217,13 +217,13 @@ bits! {
     pp_control, PP_CONTROL {
         /// Stops access to the bus.
         STOP_BUS = 0, "stop_bus";
-        /// Empties its caches.
+        /// Flushes its caches.
         FLUSH_CACHES = 3, "flush_caches";
         /// Resets everything.
         RESET = 5, "reset";
-        /// Runs the list of tiles.
+        /// Runs the tile list.
         START = 6, "start";
-        /// Ends the job and resets, and says so by an interrupt.
+        /// Ends the job, resets, and raises an interrupt.
         SOFT_RESET = 7, "soft_reset";
     }
 }
@@ -231,25 +231,25 @@ bits! {
 bits! {
     /// Interrupts of a pixel processor.
     pp_interrupt, PP_INTERRUPT {
-        /// The list of tiles is at its end.
+        /// End of the tile list.
         END_OF_FRAME = 0, "end_of_frame";
         /// A tile is done.
         END_OF_TILE = 1, "end_of_tile";
-        /// A watchdog ran out.
+        /// A watchdog expired.
         HANG = 2, "hang";
-        /// It was made to hang.
+        /// A forced hang.
         FORCE_HANG = 3, "force_hang";
         /// The bus answered with an error.
         BUS_ERROR = 4, "bus_error";
         /// Access to the bus has stopped.
         BUS_STOPPED = 5, "bus_stopped";
-        /// A counter is at its limit.
+        /// A counter reached its limit.
         COUNTER_0_LIMIT = 6, "counter_0_limit";
-        /// A counter is at its limit.
+        /// A counter reached its limit.
         COUNTER_1_LIMIT = 7, "counter_1_limit";
         /// A write outside the bounds.
         WRITE_BOUND = 8, "write_bound";
-        /// A command of the lists that does not exist.
+        /// An invalid command in the lists.
         INVALID_COMMAND = 9, "invalid_list_command";
         /// A return without a call.
         STACK_UNDERFLOW = 10, "call_stack_underflow";
@@ -264,7 +264,7 @@ bits! {
 pub const PP_INTERRUPTS: u32 = 0x1fff;
 
 bits! {
-    /// What a pixel processor is doing.
+    /// Status of a pixel processor.
     pp_status, PP_STATUS {
         /// A job runs.
         ACTIVE = 0, "active";
@@ -274,51 +274,51 @@ bits! {
 }
 
 registers! {
-    /// A pixel processor; before these lie the frame's registers and the write-back units (docs/spec/mali/frame.md).
+    /// A pixel processor; the frame's registers and the write-back units precede these (docs/spec/mali/frame.md).
     pp {
-        /// Product and revision; the layout has the value.
+        /// Product and revision; the value comes from the layout.
         VERSION = 0x1000, "version", ReadOnly, 0, 0, NONE;
-        /// Where the list of tiles is.
+        /// Current address in the tile list.
         LIST_POSITION = 0x1004, "list_position", ReadOnly, 0, 0, NONE;
-        /// What it is doing.
+        /// Status.
         STATUS = 0x1008, "status", ReadOnly, 0, 0, PP_STATUS;
         /// Starts, stops, resets.
         CONTROL = 0x100c, "control", Command, 0, 0, PP_CONTROL;
-        /// Interrupts that are raised, masked or not.
+        /// Pending interrupts, before the mask.
         INT_RAWSTAT = 0x1020, "int_rawstat", ReadWrite, 0, 0x1fff, PP_INTERRUPT;
-        /// Takes interrupts back.
+        /// Acknowledges interrupts.
         INT_CLEAR = 0x1024, "int_clear", Command, 0, 0, PP_INTERRUPT;
-        /// Interrupts that reach the line.
+        /// Interrupts enabled for the line.
         INT_MASK = 0x1028, "int_mask", ReadWrite, 0, 0x1fff, PP_INTERRUPT;
-        /// Interrupts that are raised and not masked.
+        /// Pending interrupts, after the mask.
         INT_STATUS = 0x102c, "int_status", ReadOnly, 0, 0, PP_INTERRUPT;
-        /// Whether writes are held within bounds.
+        /// Whether writes are checked against the bounds.
         WRITE_BOUND_ENABLE = 0x1040, "write_bound_enable", ReadWrite, 0, 0x1, NONE;
         /// Lowest address that may be written.
         WRITE_BOUND_LOW = 0x1044, "write_bound_low", ReadWrite, 0, 0xffff_ff00, NONE;
         /// Highest address that may be written.
         WRITE_BOUND_HIGH = 0x1048, "write_bound_high", ReadWrite, 0, 0xffff_ff00, NONE;
-        /// What the bus answered.
+        /// Status of the bus error.
         BUS_ERROR_STATUS = 0x1050, "bus_error_status", ReadOnly, 0, 0, NONE;
-        /// Whether the first counter counts.
+        /// Enables the first counter.
         COUNTER_0_ENABLE = 0x1080, "counter_0_enable", ReadWrite, 0, 0x3, NONE;
-        /// What the first counter counts.
+        /// Event of the first counter.
         COUNTER_0_SOURCE = 0x1084, "counter_0_source", ReadWrite, 0, 0xff, NONE;
-        /// Where the first counter raises an interrupt.
+        /// Interrupt limit of the first counter.
         COUNTER_0_LIMIT = 0x1088, "counter_0_limit", ReadWrite, 0, 0xffff_ffff, NONE;
         /// The first counter.
         COUNTER_0 = 0x108c, "counter_0", ReadWrite, 0, 0xffff_ffff, NONE;
-        /// Whether the second counter counts.
+        /// Enables the second counter.
         COUNTER_1_ENABLE = 0x10a0, "counter_1_enable", ReadWrite, 0, 0x3, NONE;
-        /// What the second counter counts.
+        /// Event of the second counter.
         COUNTER_1_SOURCE = 0x10a4, "counter_1_source", ReadWrite, 0, 0xff, NONE;
-        /// Where the second counter raises an interrupt.
+        /// Interrupt limit of the second counter.
         COUNTER_1_LIMIT = 0x10a8, "counter_1_limit", ReadWrite, 0, 0xffff_ffff, NONE;
         /// The second counter.
         COUNTER_1 = 0x10ac, "counter_1", ReadWrite, 0, 0xffff_ffff, NONE;
-        /// How counters are stored in memory.
+        /// Control of counter dumps to memory.
         COUNTERS_CONTROL = 0x10b0, "counters_control", ReadWrite, 0, 0xffff_ffff, NONE;
-        /// Where counters are stored in memory.
+        /// Address of counter dumps in memory.
         COUNTERS_BASE = 0x10b4, "counters_base", ReadWrite, 0, 0xffff_ff00, NONE;
     }
 }
@@ -328,13 +328,13 @@ bits! {
     mmu_status, MMU_STATUS {
         /// Addresses are translated.
         PAGING = 0, "paging";
-        /// A page fault waits for an answer.
+        /// A page fault is pending.
         PAGE_FAULT = 1, "page_fault";
-        /// Accesses wait.
+        /// Accesses are stalled.
         STALL = 2, "stall";
-        /// No access is under way.
+        /// No access is in progress.
         IDLE = 3, "idle";
-        /// No access waits to be done again.
+        /// No access is waiting for replay.
         REPLAY_EMPTY = 4, "replay_empty";
         /// The access that faulted was a write.
         FAULT_IS_WRITE = 5, "fault_is_write";
@@ -346,24 +346,24 @@ bits! {
     mmu_interrupt, MMU_INTERRUPT {
         /// An address without a translation.
         PAGE_FAULT = 0, "page_fault";
-        /// The bus answered a read of the page tables with an error.
+        /// A bus error while reading the page tables.
         READ_BUS_ERROR = 1, "read_bus_error";
     }
 }
 
 /// Commands of a memory management unit.
 pub mod mmu_command {
-    /// Translates addresses from now on.
+    /// Enables translation.
     pub const ENABLE_PAGING: u32 = 0;
-    /// Uses addresses as they are.
+    /// Disables translation.
     pub const DISABLE_PAGING: u32 = 1;
-    /// Lets accesses wait.
+    /// Stalls accesses.
     pub const ENABLE_STALL: u32 = 2;
-    /// Lets them go on.
+    /// Resumes accesses.
     pub const DISABLE_STALL: u32 = 3;
-    /// Forgets translations.
+    /// Invalidates the TLB.
     pub const ZAP_CACHE: u32 = 4;
-    /// Tries the access that faulted again.
+    /// Retries the faulting access.
     pub const PAGE_FAULT_DONE: u32 = 5;
     /// Resets the unit.
     pub const RESET: u32 = 6;
@@ -374,31 +374,31 @@ registers! {
     mmu {
         /// Physical address of the page directory.
         DIRECTORY = 0x00, "directory", ReadWrite, 0, 0xffff_f000, NONE;
-        /// What it is doing.
+        /// Status.
         STATUS = 0x04, "status", ReadOnly, 0x18, 0, MMU_STATUS;
         /// A number of [`mmu_command`].
         COMMAND = 0x08, "command", Command, 0, 0, NONE;
-        /// The address that faulted.
+        /// The faulting address.
         FAULT_ADDRESS = 0x0c, "fault_address", ReadOnly, 0, 0, NONE;
-        /// Forgets the translation of one address.
+        /// Invalidates the translation of one address.
         ZAP_ONE_LINE = 0x10, "zap_one_line", Command, 0, 0, NONE;
-        /// Interrupts that are raised, masked or not.
+        /// Pending interrupts, before the mask.
         INT_RAWSTAT = 0x14, "int_rawstat", ReadWrite, 0, 0x3, MMU_INTERRUPT;
-        /// Takes interrupts back.
+        /// Acknowledges interrupts.
         INT_CLEAR = 0x18, "int_clear", Command, 0, 0, MMU_INTERRUPT;
-        /// Interrupts that reach the line.
+        /// Interrupts enabled for the line.
         INT_MASK = 0x1c, "int_mask", ReadWrite, 0, 0x3, MMU_INTERRUPT;
-        /// Interrupts that are raised and not masked.
+        /// Pending interrupts, after the mask.
         INT_STATUS = 0x20, "int_status", ReadOnly, 0, 0, MMU_INTERRUPT;
     }
 }
 
 bits! {
-    /// What a level 2 cache is doing.
+    /// Status of a level 2 cache.
     l2_status, L2_STATUS {
-        /// A command runs.
+        /// A command is in progress.
         COMMAND_BUSY = 0, "command_busy";
-        /// Data is on its way.
+        /// A transfer is in progress.
         DATA_BUSY = 1, "data_busy";
     }
 }
@@ -406,41 +406,41 @@ bits! {
 bits! {
     /// Commands of a level 2 cache.
     l2_command, L2_COMMAND {
-        /// Forgets everything.
+        /// Invalidates everything.
         CLEAR_ALL = 0, "clear_all";
     }
 }
 
 bits! {
-    /// What a level 2 cache does.
+    /// Enable bits of a level 2 cache.
     l2_enable, L2_ENABLE {
-        /// It is on.
+        /// The cache is enabled.
         ACCESS = 0, "access";
-        /// Reads are kept.
+        /// Reads allocate lines.
         READ_ALLOCATE = 1, "read_allocate";
     }
 }
 
 registers! {
-    /// A level 2 cache. Guest memory is read where it lies, so there is nothing to keep: it answers, and is never busy.
+    /// A level 2 cache. Guest memory is read in place, so nothing is cached: it only answers, and is never busy.
     l2 {
-        /// 64 KiB, 4 ways, lines of 64 bytes, a bus of 128 bits, each as a power of two.
+        /// 64 KiB, 4 ways, lines of 64 bytes, a bus of 128 bits, each as log2.
         SIZE = 0x04, "size", ReadOnly, 0x0710_0206, 0, NONE;
-        /// What it is doing.
+        /// Status.
         STATUS = 0x08, "status", ReadOnly, 0, 0, L2_STATUS;
-        /// Forgets.
+        /// Invalidates.
         COMMAND = 0x10, "command", Command, 0, 0, L2_COMMAND;
-        /// Forgets a page.
+        /// Invalidates a page.
         CLEAR_PAGE = 0x14, "clear_page", Command, 0, 0, NONE;
-        /// Reads under way at most.
+        /// Maximum outstanding reads.
         MAX_READS = 0x18, "max_reads", ReadWrite, 0x1c, 0x1f, NONE;
-        /// What it does.
+        /// Enable bits.
         ENABLE = 0x1c, "enable", ReadWrite, 0, 0x3, L2_ENABLE;
-        /// What the first counter counts.
+        /// Event of the first counter.
         COUNTER_0_SOURCE = 0x20, "counter_0_source", ReadWrite, 0, 0x7f, NONE;
         /// The first counter.
         COUNTER_0 = 0x24, "counter_0", ReadWrite, 0, 0xffff_ffff, NONE;
-        /// What the second counter counts.
+        /// Event of the second counter.
         COUNTER_1_SOURCE = 0x28, "counter_1_source", ReadWrite, 0, 0x7f, NONE;
         /// The second counter.
         COUNTER_1 = 0x2c, "counter_1", ReadWrite, 0, 0xffff_ffff, NONE;
@@ -450,13 +450,13 @@ registers! {
 bits! {
     /// Interrupts of the power unit.
     pmu_interrupt, PMU_INTERRUPT {
-        /// A command is done.
+        /// Command completed.
         COMMAND_DONE = 0, "command_done";
     }
 }
 
 registers! {
-    /// The power unit: a bit for each domain that can be switched.
+    /// The power unit: one bit per switchable domain.
     pmu {
         /// Switches domains on.
         POWER_UP = 0x00, "power_up", Command, 0, 0, NONE;
@@ -464,33 +464,33 @@ registers! {
         POWER_DOWN = 0x04, "power_down", Command, 0, 0, NONE;
         /// Domains that are off.
         STATUS = 0x08, "status", ReadOnly, 0, 0, NONE;
-        /// Interrupts that reach the line.
+        /// Interrupts enabled for the line.
         INT_MASK = 0x0c, "int_mask", ReadWrite, 0, 0x1, PMU_INTERRUPT;
-        /// Interrupts that are raised, masked or not.
+        /// Pending interrupts, before the mask.
         INT_RAWSTAT = 0x10, "int_rawstat", ReadOnly, 0, 0, PMU_INTERRUPT;
-        /// Takes interrupts back.
+        /// Acknowledges interrupts.
         INT_CLEAR = 0x18, "int_clear", Command, 0, 0, PMU_INTERRUPT;
-        /// Cycles between two domains' switching.
+        /// Cycles between switching two domains.
         DELAY = 0x1c, "delay", ReadWrite, 0, 0xffff, NONE;
     }
 }
 
 registers! {
-    /// A Mali-450's load-balancing unit, which hands tiles to pixel processors that have none.
+    /// A Mali-450's load-balancing unit, which distributes tiles among pixel processors.
     dlbu {
-        /// Physical address of a page of its own; bit 0: it is on.
+        /// Physical address of its private page; bit 0: enabled.
         PAGE = 0x00, "page", ReadWrite, 0, 0xffff_f001, NONE;
         /// The address at which pixel processors read its list.
         LIST_ADDRESS = 0x04, "list_address", ReadWrite, 0, 0xffff_f000, NONE;
         /// Address of the polygon lists' blocks.
         BLOCKS = 0x08, "blocks", ReadWrite, 0, 0xffff_ffff, NONE;
-        /// Columns and rows of tiles less one.
+        /// Columns and rows of tiles, minus one.
         SIZE = 0x0c, "size", ReadWrite, 0, 0x00ff_00ff, NONE;
-        /// Tiles and bytes of a block.
+        /// Size of a block in tiles and bytes.
         BLOCK = 0x10, "block", ReadWrite, 0, 0xffff_ffff, NONE;
         /// The first tile.
         START = 0x14, "start", ReadWrite, 0, 0x00ff_00ff, NONE;
-        /// Pixel processors that get tiles.
+        /// Pixel processors that receive tiles.
         ENABLE = 0x18, "enable", ReadWrite, 0, 0xff, NONE;
     }
 }
@@ -498,9 +498,9 @@ registers! {
 registers! {
     /// A Mali-450's broadcast unit.
     broadcast {
-        /// Which pixel processors (low half) and which of their MMUs (high half) a write to all reaches.
+        /// Pixel processors (low half) and MMUs (high half) that receive broadcasts.
         MASK = 0x00, "mask", ReadWrite, 0, 0x00ff_00ff, NONE;
-        /// Pixel processors whose interrupts go to the common line.
+        /// Pixel processors whose interrupts raise the common line.
         INTERRUPT_MASK = 0x04, "interrupt_mask", ReadWrite, 0, 0xff, NONE;
     }
 }

@@ -1,4 +1,4 @@
-//! The registers' values, and what reads and writes do.
+//! Register values, and the effects of reads and writes.
 
 use crate::job::{Cancel, Job, Outcome, Share, is_in_vertex_stream};
 use crate::layout::{Line, Model, Placed, Product, Row, Unit, keeps};
@@ -9,12 +9,12 @@ use crate::registers::{
 use std::sync::Arc;
 use utgard::frame::{GpFrame, PP_REGISTERS, WRITE_BACKS, WriteBackUnit, version};
 
-/// What a write asks for beside the registers' change.
+/// An effect of a write besides the register's change.
 #[derive(Debug)]
 pub enum Effect {
-    /// A job is to run.
+    /// Start a job.
     Start(Job),
-    /// The job of a unit is reset away.
+    /// Cancel a unit's job.
     Cancel(Arc<Cancel>),
 }
 
@@ -22,7 +22,7 @@ pub enum Effect {
 struct UnitState {
     placed: &'static Placed,
     words: Vec<u32>,
-    /// The job that runs, or that stopped and waits for a reset.
+    /// The running job, or one that stopped and waits for a reset.
     job: Option<Job>,
 }
 
@@ -53,7 +53,7 @@ pub struct State {
     lines: u32,
 }
 
-/// Where a unit keeps its interrupts.
+/// The interrupt registers of a unit.
 struct Interrupts {
     raw: u32,
     mask: u32,
@@ -71,7 +71,7 @@ fn interrupts(unit: Unit) -> Option<Interrupts> {
 }
 
 impl State {
-    /// A GPU after it was switched on.
+    /// A GPU in its power-on state.
     pub fn new(model: Model) -> Self {
         let units = model.units().map(|placed| {
             let mut unit = UnitState {
@@ -102,12 +102,12 @@ impl State {
         self.off & self.model.domain(unit) != 0
     }
 
-    /// Whether any unit has a job that runs or waits.
+    /// Whether any unit has a running or stopped job.
     pub fn is_busy(&self) -> bool {
         self.units.iter().any(|unit| unit.job.is_some())
     }
 
-    /// What a register reads as; 0 where there is none.
+    /// The value of a register; 0 if there is none.
     pub fn read(&self, offset: u32) -> u32 {
         let Some(placed) = self.model.unit_at(offset) else {
             return 0;
@@ -150,7 +150,7 @@ impl State {
         }
     }
 
-    /// Pixel processors whose bit is set in the broadcast mask, from a bit on.
+    /// Pixel processors in the broadcast mask, starting at a bit.
     fn members(&self, first: u32) -> impl Iterator<Item = u32> + use<> {
         let mask = self
             .place(Unit::Broadcast)
@@ -158,7 +158,7 @@ impl State {
         (0..self.model.pixel_processors()).filter(move |number| mask >> number & 1 != 0)
     }
 
-    /// Writes a register; writes to nothing are ignored.
+    /// Writes a register; writes to unmapped offsets are ignored.
     pub fn write(&mut self, offset: u32, value: u32, effects: &mut Vec<Effect>) {
         let Some(placed) = self.model.unit_at(offset) else {
             return;
@@ -201,7 +201,7 @@ impl State {
             (Unit::GpMmu | Unit::PpMmu(_), mmu::COMMAND) => self.mmu_command(unit, value, effects),
             (Unit::Pmu, pmu::POWER_UP) => self.power(value, false, effects),
             (Unit::Pmu, pmu::POWER_DOWN) => self.power(value, true, effects),
-            // The caches' commands: there is nothing to forget.
+            // Commands of the caches have no effect.
             _ => {}
         }
     }
@@ -218,14 +218,14 @@ impl State {
         }
     }
 
-    /// Ends a unit's job, if it has one.
+    /// Ends a unit's job, if any.
     fn cancel(&mut self, unit: Unit, effects: &mut Vec<Effect>) {
         if let Some(job) = self.unit(unit).and_then(|state| state.job.take()) {
             effects.push(Effect::Cancel(job.cancel));
         }
     }
 
-    /// A hard reset: nothing is left of what was written.
+    /// A hard reset: clears all registers.
     fn reset(&mut self, unit: Unit, effects: &mut Vec<Effect>) {
         self.cancel(unit, effects);
         if let Some(state) = self.unit(unit) {
@@ -233,7 +233,7 @@ impl State {
         }
     }
 
-    /// A soft reset: the job ends, its registers stay, and an interrupt says so.
+    /// A soft reset: ends the job, keeps the registers, and raises an interrupt.
     fn soft_reset(&mut self, unit: Unit, status: u32, completed: u32, effects: &mut Vec<Effect>) {
         self.cancel(unit, effects);
         if let (Some(interrupts), Some(state)) = (interrupts(unit), self.unit(unit)) {
@@ -260,7 +260,7 @@ impl State {
         let (vs, plbu) = (value & gp_command::START_VS != 0, value & gp_command::START_PLBU != 0);
         let directory = self.directory(Unit::GpMmu);
         let Some(state) = self.unit(unit) else { return };
-        // A processor that runs, or whose bus has stopped, starts nothing.
+        // A running processor, or one with a stopped bus, starts nothing.
         if !(vs || plbu) || state.job.is_some() || state.get(gp::STATUS) & gp_status::BUS_STOPPED != 0 {
             return;
         }
@@ -325,7 +325,7 @@ impl State {
         effects.push(Effect::Start(job));
     }
 
-    /// A pixel processor's share of the tiles that the load-balancing unit hands out, if it is on.
+    /// A pixel processor's share of the load-balancing unit's tiles, if that is enabled.
     fn share(&self, number: u32) -> Option<Share> {
         let state = &self.units[self.place(Unit::Dlbu)?];
         let enabled = state.get(dlbu::ENABLE);
@@ -364,7 +364,7 @@ impl State {
                     .unit(unit)
                     .is_some_and(|state| state.get(mmu::STATUS) & mmu_status::PAGE_FAULT != 0);
                 set(self, 0, mmu_status::PAGE_FAULT | mmu_status::FAULT_IS_WRITE);
-                // The access is tried again; jobs only write what follows from what they read, so all of it is.
+                // The access is retried; a job's writes depend only on its reads, so the whole job is run again.
                 let processor = match unit {
                     Unit::PpMmu(number) => Unit::Pp(number),
                     _ => Unit::Gp,
@@ -380,7 +380,7 @@ impl State {
                     state.reset();
                 }
             }
-            // Translations are read from the tables for every job: there are none to forget.
+            // Translations are read from the tables for every job, so there is no TLB to invalidate.
             _ => {}
         }
     }
@@ -400,20 +400,20 @@ impl State {
                 self.reset(unit, effects);
             }
         }
-        // A Mali-400 with all domains off has nobody to raise the interrupt.
+        // A Mali-400 with all domains off cannot raise the interrupt.
         if !(off && self.model.product() == Product::Mali400 && self.off == all) {
             self.raise(Unit::Pmu, pmu_interrupt::COMMAND_DONE);
         }
     }
 
-    /// Everything as after it was switched on.
+    /// Restores the power-on state.
     pub fn reset_all(&mut self, effects: &mut Vec<Effect>) {
         self.off = 0;
         let units: Vec<Unit> = self.model.units().map(|placed| placed.unit).collect();
         units.into_iter().for_each(|unit| self.reset(unit, effects));
     }
 
-    /// A job has ended; nothing changes where it was reset away.
+    /// Applies a job's outcome; no effect if it was cancelled.
     pub fn finish(&mut self, job: &Job, outcome: &Outcome) {
         let unit = job.unit;
         let Some(state) = self.unit(unit) else { return };
@@ -445,7 +445,7 @@ impl State {
                 *state.word(pp::STATUS) &= !pp_status::ACTIVE;
                 self.raise(unit, pp_interrupt::END_OF_FRAME);
             }
-            // The processor waits for the MMU until it is answered or reset.
+            // The processor waits until the MMU fault is handled or reset.
             (Outcome::PageFault { address, is_write }, _) => {
                 let status = mmu_status::PAGE_FAULT | if *is_write { mmu_status::FAULT_IS_WRITE } else { 0 };
                 self.set_status(mmu, mmu::STATUS, status, mmu_status::FAULT_IS_WRITE);
@@ -461,12 +461,12 @@ impl State {
                 self.raise(unit, bits[usize::from(is_vertex)]);
             }
             (Outcome::Invalid { .. }, _) => self.raise(unit, pp_interrupt::INVALID_COMMAND),
-            // Until it is reset.
+            // Stays so until it is reset.
             (Outcome::Hang(_) | Outcome::Cancelled, _) => {}
         }
     }
 
-    /// Lines whose level has changed since this was asked last, with the level they have now.
+    /// Lines whose level changed since the last call, with their current level.
     pub fn changed_lines(&mut self) -> Vec<(Line, bool)> {
         let common = self
             .place(Unit::Broadcast)
@@ -497,7 +497,7 @@ impl State {
     }
 }
 
-/// Interrupts that are raised and not masked.
+/// Pending interrupts after the mask.
 fn masked(state: &UnitState) -> u32 {
     interrupts(state.placed.unit).map_or(0, |at| state.get(at.raw) & state.get(at.mask))
 }

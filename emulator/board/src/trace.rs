@@ -1,18 +1,18 @@
-//! Register traces: what a driver and a GPU said to each other, and the memory its jobs saw, as text.
+//! Register traces in text form: the accesses of a driver to a GPU, and the memory that its jobs read.
 //!
-//! The first line is `skrymir registers`, the product, its pixel processors, and the address and size of memory. Then a line
-//! an event, all numbers but the first two in hexadecimal; `#` begins a comment:
+//! The first line is `skrymir registers`, the product, its pixel processors, and the address and size of memory. Each
+//! further line is an event; all numbers except the first two are hexadecimal, and `#` begins a comment:
 //!
 //! | line | meaning |
 //! |---|---|
 //! | `R OFFSET = VALUE` | the driver read a register |
 //! | `W OFFSET = VALUE` | it wrote one |
 //! | `L NUMBER = LEVEL` | an interrupt line has a new level |
-//! | `M ADDRESS = BYTES` | memory before a job, where it is not as the trace has left it; it begins as zeros |
+//! | `M ADDRESS = BYTES` | memory before a job, if it differs from the trace so far; memory is initially zero |
 //! | `J ADDRESS = BYTES` | memory that the job wrote |
 //!
-//! A device that is recorded, or played, runs every job within the write that starts it (`Options::at_once`), so that the
-//! events have one order.
+//! A device that is recorded or replayed runs every job within the write that starts it (`Options::at_once`), so that
+//! the events are ordered.
 
 use crate::bus::Bus;
 use crate::layout::{Line, Model, Product};
@@ -30,10 +30,10 @@ pub const MAGIC: &str = "skrymir registers";
 /// Name of the format in errors.
 pub const FORMAT: &str = "register trace";
 
-/// Bytes of memory in a line.
+/// Bytes of memory per line.
 const ROW: usize = 32;
 
-/// Bytes of memory that a trace may have: what a GPU can address.
+/// Limit on a trace's memory: the GPU's address space.
 const MAX_MEMORY: u64 = 1 << 32;
 
 /// One event.
@@ -43,11 +43,11 @@ pub enum Event {
     Read(u32, u32),
     /// The driver wrote a register: its byte offset and the value.
     Write(u32, u32),
-    /// An interrupt line, by [`Line::number`], has a new level.
+    /// The new level of an interrupt line, by [`Line::number`].
     Line(u32, bool),
     /// Memory before a job: physical address and bytes.
     Memory(u64, Vec<u8>),
-    /// Memory that a job wrote: physical address and bytes.
+    /// Memory written by a job: physical address and bytes.
     Job(u64, Vec<u8>),
 }
 
@@ -56,13 +56,13 @@ pub enum Event {
 pub struct Trace {
     /// The GPU.
     pub model: Model,
-    /// Where memory is.
+    /// The range of memory.
     pub memory: Range<u64>,
-    /// The events with the numbers of their lines, from 1 on.
+    /// The events with their line numbers, from 1.
     pub events: Vec<(usize, Event)>,
 }
 
-/// Whether bytes are a register trace, good or bad.
+/// Whether bytes begin like a register trace.
 pub fn is_trace(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC.as_bytes())
 }
@@ -71,7 +71,7 @@ impl Trace {
     /// Reads a trace.
     ///
     /// # Errors
-    /// Where the text is none, with the line.
+    /// The first invalid line.
     pub fn read(text: &str) -> Result<Self> {
         let mut lines = (1..).zip(text.lines());
         let head = lines.next().map_or("", |(_, line)| line);
@@ -95,7 +95,7 @@ impl Trace {
         Ok(Self { model, memory, events })
     }
 
-    /// An event in words, registers by their rows.
+    /// Describes an event, with register names.
     pub fn describe(&self, event: &Event) -> String {
         match event {
             Event::Read(offset, value) => format!("read  {}", self.model.describe(*offset, *value)),
@@ -152,7 +152,7 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
 }
 
 impl Event {
-    /// Whether the GPU has what the event is about.
+    /// Whether the event is possible on the GPU.
     fn is_in(&self, model: Model, memory: &Range<u64>) -> bool {
         match self {
             Self::Read(offset, _) | Self::Write(offset, _) => *offset < model.size(),
@@ -165,7 +165,7 @@ impl Event {
     }
 }
 
-/// Pages that a range of addresses touches: of each its number, the part in the page and the part in the range.
+/// Pages of an address range: page number, range in the page, range in the input.
 pub(crate) fn pages(address: u64, length: usize) -> impl Iterator<Item = (u64, Range<usize>, Range<usize>)> {
     let (mut at, page) = (0, u64::from(PAGE));
     std::iter::from_fn(move || {
@@ -177,18 +177,18 @@ pub(crate) fn pages(address: u64, length: usize) -> impl Iterator<Item = (u64, R
     })
 }
 
-/// Writes a register trace; it ends where it cannot be written.
+/// Writes a register trace; it stops at the first write error.
 pub struct Log {
     out: Option<Box<dyn Write + Send>>,
-    /// Pages as the trace has them.
+    /// Pages as recorded in the trace.
     known: BTreeMap<u64, Box<[u8; PAGE as usize]>>,
 }
 
 impl Log {
-    /// A trace of a GPU with so much memory.
+    /// A trace of a GPU with this memory.
     ///
     /// # Errors
-    /// When its head cannot be written.
+    /// If its header cannot be written.
     pub fn new(mut out: Box<dyn Write + Send>, model: Model, memory: Range<u64>) -> std::io::Result<Self> {
         let product = match model.product() {
             Product::Mali400 => 400,
@@ -207,7 +207,7 @@ impl Log {
         })
     }
 
-    /// One write an event, so that the trace is whole where the process ends at any time.
+    /// One write per event, so that the trace is complete whenever the process ends.
     fn put(&mut self, text: std::fmt::Arguments<'_>) {
         if let Some(out) = &mut self.out
             && let Err(error) = out.write_all(text.to_string().as_bytes())
@@ -229,7 +229,7 @@ impl Log {
         self.put(format_args!("L {:x} = {}\n", line.number(), u32::from(level)));
     }
 
-    /// What a job is about to see, where the trace does not have it yet.
+    /// Records memory that a job can read and that differs from the trace.
     pub(crate) fn before(&mut self, bus: &dyn Bus, tables: &Tables) {
         for &page in &tables.own {
             self.page('M', bus, page);
@@ -243,7 +243,7 @@ impl Log {
         }
     }
 
-    /// What a job wrote: address and length in its address space.
+    /// Records a job's writes: address and length in its address space.
     pub(crate) fn after(&mut self, bus: &dyn Bus, tables: &Tables, writes: &[(u32, u32)]) {
         let mut written = std::collections::BTreeSet::new();
         for &(address, length) in writes {
@@ -264,7 +264,7 @@ impl Log {
         }
     }
 
-    /// The rows of a page that are not as the trace has them.
+    /// Records the rows of a page that differ from the trace.
     fn page(&mut self, kind: char, bus: &dyn Bus, page: u64) {
         let mut bytes = [0; PAGE as usize];
         if self.out.is_none() || !bus.read(page, &mut bytes) {

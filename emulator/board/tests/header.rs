@@ -1,10 +1,10 @@
-//! The header that is checked in is the one that cbindgen makes of the sources.
+//! The checked-in header equals cbindgen's output.
 #![allow(missing_docs)]
 
 use skrymir_board::{Line, c};
 use std::path::Path;
 
-/// C's numbers of the lines are those of the device.
+/// The C constants of lines equal the device's.
 #[test]
 fn lines_have_the_same_numbers() {
     let pairs = [
@@ -23,9 +23,9 @@ fn lines_have_the_same_numbers() {
     assert_eq!(Line::from_number(c::BOARD_LINES), None);
 }
 
-/// `SKRYMIR_BLESS=1` writes it.
+/// `SKRYMIR_BLESS=1` updates it.
 #[test]
-fn the_header_is_the_sources() {
+fn the_header_is_up_to_date() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).expect("cbindgen.toml");
     let builder = cbindgen::Builder::new()
@@ -41,7 +41,7 @@ fn the_header_is_the_sources() {
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         kept == made,
-        "include/skrymir_board.h is not what the sources say: SKRYMIR_BLESS=1 writes it"
+        "include/skrymir_board.h is outdated: SKRYMIR_BLESS=1 updates it"
     );
     let source = std::fs::read_to_string(folder.join("src/c.rs")).unwrap();
     let names = source

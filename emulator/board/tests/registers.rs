@@ -1,4 +1,4 @@
-//! The device from the driver's side: register traces of Linux' driver, and jobs by registers alone.
+//! The device from the driver's side: register traces of Linux's driver, and jobs started by registers alone.
 #![allow(missing_docs)]
 
 use emulator::driver::{self, Draw};
@@ -16,7 +16,7 @@ use utgard::stream::TileCommand;
 const BASE: u64 = 0x4000_0000;
 const SIZE: usize = 16 << 20;
 const PAGE: u32 = 4096;
-/// More than any job here takes, also on a machine with much to do.
+/// Longer than any job here takes, also on a loaded machine.
 const LONG: Duration = Duration::from_secs(120);
 
 struct Machine {
@@ -71,7 +71,7 @@ impl Machine {
         self.free - PAGE
     }
 
-    /// Where the entry of an address is.
+    /// Address of the page table entry of an address.
     fn entry(&mut self, address: u32) -> u32 {
         let directory = BASE as u32 + (address >> 22) * 4;
         if self.word(directory) == 0 {
@@ -81,7 +81,7 @@ impl Machine {
         (self.word(directory) & !0xfff) + (address >> 12 & 0x3ff) * 4
     }
 
-    /// Maps bytes; every other page is left out in physical memory.
+    /// Maps bytes, leaving every other physical page free.
     fn map(&mut self, address: u32, bytes: &[u8]) {
         for (number, bytes) in bytes.chunks(PAGE as usize).enumerate() {
             let entry = self.entry(address + number as u32 * PAGE);
@@ -102,7 +102,7 @@ impl Machine {
         bytes
     }
 
-    /// Listens to all interrupts, and translates addresses.
+    /// Unmasks all interrupts, and enables translation.
     fn start(&self) {
         for mmu in [0x3000, 0x4000, 0x5000] {
             self.device.write32(mmu, BASE as u32);
@@ -144,7 +144,7 @@ impl Machine {
     }
 }
 
-/// A triangle in an emulator's own memory: its jobs, and its picture's place and bytes.
+/// A triangle drawn by the emulator's own driver: its jobs, and the address and bytes of its picture.
 struct Triangle {
     objects: Vec<(u32, Vec<u8>)>,
     gp: Vec<u32>,
@@ -203,10 +203,10 @@ fn ready(triangle: &Triangle) -> Machine {
 }
 
 #[test]
-fn a_triangle_by_registers_is_the_emulators() {
+fn a_triangle_by_registers_equals_the_emulators() {
     let triangle = triangle(PLAIN);
     let mut machine = ready(&triangle);
-    // Twice: what was kept of the first time is not what the guest has written since.
+    // Twice, because the caches of the first run are stale after the guest's writes.
     for _ in 0..2 {
         machine.submit_gp(&triangle.gp);
         machine.wait(Line::Gp);
@@ -242,7 +242,7 @@ fn a_page_fault_waits_for_the_driver() {
     machine.submit_gp(&triangle.gp);
     machine.wait(Line::Gp);
     machine.device.write32(0x28, 3);
-    // The target's page is taken away, and given back when the MMU asks for it.
+    // The target's page is unmapped, and mapped again on the page fault.
     let entry = machine.entry(triangle.target);
     let translation = machine.word(entry);
     machine.put(entry, 0);
@@ -260,7 +260,7 @@ fn a_page_fault_waits_for_the_driver() {
         machine.read(triangle.target, triangle.picture.len()) == triangle.picture,
         "the picture"
     );
-    // A page that may only be read.
+    // A read-only page.
     machine.device.write32(0x9024, 1);
     machine.put(entry, translation & !4);
     machine.submit_pp(0, &triangle.pp);
@@ -275,7 +275,7 @@ fn a_job_that_does_not_end_hangs_until_it_is_reset() {
     machine.submit_gp(&plain.gp);
     machine.wait(Line::Gp);
     machine.device.write32(0x28, 3);
-    // A list of tiles that begins again and again: its end is a jump to its begin.
+    // A tile list that loops: its end is a jump to its start.
     let list = plain.pp[60];
     let words = machine.read(list, 64);
     let begin: Vec<u32> = words
@@ -311,15 +311,15 @@ fn a_job_that_does_not_end_hangs_until_it_is_reset() {
     assert_eq!(machine.read(plain.target, plain.picture.len()), plain.picture);
 }
 
-/// A Mali-450 with four pixel processors shares a triangle's tiles: broadcast registers, and lists that the load-balancing
-/// unit makes; `enabled` are the processors that it serves.
+/// A Mali-450 with four pixel processors shares a triangle's tiles: broadcast registers, and lists from the
+/// load-balancing unit; `enabled` is the mask of processors that it serves.
 fn shared(triangle: &Triangle, enabled: u32) -> (Machine, u32) {
     const LIST: u32 = 0xfff0_0000;
     let mut machine = Machine::new(Model::new(Product::Mali450, 4).unwrap(), BASE, SIZE, 1 << 24);
     for (address, bytes) in &triangle.objects {
         machine.map(*address, bytes);
     }
-    // The first command of the list behind the tile's place is the address of its block.
+    // The first command of the list after the tile's place is the address of its block.
     let words = machine.read(triangle.pp[60], 32);
     let words: Vec<u32> = words
         .as_chunks::<4>()
@@ -348,7 +348,7 @@ fn shared(triangle: &Triangle, enabled: u32) -> (Machine, u32) {
         (0x08, first.expect("a block")),
         // 48x32 pixels are 3x2 tiles.
         (0x0c, 2 | 1 << 16),
-        // As the pixel processors have the blocks, and that they have 512 bytes.
+        // The block layout, as in the pixel processors, and a block size of 512 bytes.
         (0x10, triangle.pp[20] | 2 << 28),
         (0x14, 0),
         (0x18, enabled),
@@ -392,13 +392,13 @@ fn a_mali_450_shares_a_picture() {
         machine.read(triangle.target, triangle.picture.len()) == triangle.picture,
         "the picture"
     );
-    // The common line is high until the last of them has been answered.
+    // The common line stays high until the last interrupt is acknowledged.
     for number in 0..4 {
         assert_ne!(machine.lines.load(Ordering::SeqCst) >> Line::AllPps.number() & 1, 0);
         machine.device.write32(0x9024 + 0x2000 * number, 1);
     }
     assert_eq!(machine.lines.load(Ordering::SeqCst) & !1, 0);
-    // Three caches: that of the geometry processor, and one for each half of eight pixel processors.
+    // Three caches: one for the geometry processor, and one for each half of eight pixel processors.
     let caches = |pps| {
         let machine = Machine::new(Model::new(Product::Mali450, pps).unwrap(), BASE, 1 << 20, 1);
         [0x1_0004, 0x1004, 0x1_1004].map(|offset| machine.device.read32(offset))
@@ -418,31 +418,31 @@ fn a_processor_without_a_share_finds_no_list() {
     {
         std::thread::sleep(Duration::from_millis(1));
     }
-    // The three others have all of it between them.
+    // The three others share all tiles.
     assert!(
         machine.read(triangle.target, triangle.picture.len()) == triangle.picture,
         "the picture"
     );
 }
 
-/// Debian's driver on QEMU, as `examples/board.sh --trace` records it; a comment heads each part.
+/// Debian's driver on QEMU, as `examples/board.sh --trace` records it; each part has a comment.
 const LIMA: &str = include_str!("lima.trace");
 
 fn play(text: &str) -> Result<Played, Difference> {
     let mut options = Options::new(|| Box::<Wide>::default());
-    // More than the jobs that end need.
+    // Enough for the jobs that finish.
     options.budget = 1 << 16;
     Trace::read(text).unwrap().play(options).unwrap()
 }
 
 #[test]
-fn the_kernel_driver_sees_what_it_saw() {
+fn the_kernel_drivers_trace_replays() {
     let played = play(LIMA).unwrap();
     assert!(
         played.accesses > 500 && played.changes > 20 && played.bytes > 2000,
         "{played:?}"
     );
-    // A register that reads as something else, a missing write, interrupts that come or do not, memory: each part's own.
+    // A register with a wrong value, a missing write, unexpected or missing interrupts, changed memory: one per part.
     let damages = [
         ("probe", "R 006c = 0b070101", "R 006c = 0b070100"),
         ("job", "M ", "# "),
@@ -465,7 +465,7 @@ fn the_kernel_driver_sees_what_it_saw() {
 }
 
 #[test]
-fn any_access_is_survived() {
+fn random_accesses_are_survived() {
     let mut random = fastrand::Rng::with_seed(0x0b07);
     let (mut jobs, mut interrupts) = (0, 0);
     for round in 0..40 {
@@ -517,6 +517,6 @@ fn any_access_is_survived() {
     }
     assert!(
         jobs > 0 && interrupts > 0,
-        "{jobs} {interrupts}: what is tried does not reach jobs and interrupts"
+        "{jobs} {interrupts}: the random accesses start no jobs or raise no interrupts"
     );
 }
