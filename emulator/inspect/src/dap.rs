@@ -1,9 +1,9 @@
-//! The Debug Adapter Protocol over a recording: its vertices and fragments step by step.
+//! The Debug Adapter Protocol for recordings: steps through their vertices and fragments.
 //!
-//! [`serve`] reads requests and writes responses and events; what is launched comes of the caller's [`Launch`]. The jobs run
-//! in a thread of their own (`debuggee`) on the plain engine with a watcher (`stepper`) that stops where it is told
-//! to; stepping back is running again up to the moment before. The fragments of a quad are the threads, and a vertex is
-//! one.
+//! [`serve`] reads requests and writes responses and events; the caller's [`Launch`] provides what is launched. The
+//! jobs run in a separate thread (`debuggee`) on the scalar engine with an observer (`stepper`) that stops at
+//! breakpoints and steps; stepping back re-runs up to the moment before. The fragments of a quad are threads, and a
+//! vertex is one thread.
 
 mod breakpoints;
 mod debuggee;
@@ -25,9 +25,9 @@ use std::io::{Read, Write};
 pub struct Source {
     /// Its file.
     pub path: String,
-    /// Which processor the program is for.
+    /// The processor that the program is for.
     pub stage: Stage,
-    /// The lines each instruction does something for, in the order of the code.
+    /// The source lines that each instruction implements, in code order.
     pub lines: Vec<Vec<u32>>,
 }
 
@@ -36,23 +36,23 @@ pub struct Source {
 pub struct Launched {
     /// The recording.
     pub recording: Vec<u8>,
-    /// Sources of its programs, where they are known.
+    /// Sources of its programs, if known.
     pub sources: Vec<Source>,
 }
 
-/// Makes what a `launch` request asks for.
+/// Loads what a `launch` request names.
 pub trait Launch {
-    /// The recording and sources that the request's arguments name.
+    /// The recording and sources named by the request's arguments.
     ///
     /// # Errors
-    /// What is wrong with them, for the person who wrote them.
+    /// What is wrong with the arguments, as a message for the user.
     fn launch(&mut self, arguments: &Value) -> Result<Launched>;
 }
 
-/// Speaks the protocol until the client disconnects.
+/// Runs a session until the client disconnects.
 ///
 /// # Errors
-/// When the client's messages cannot be told apart any more, or nothing can be written.
+/// If the message framing is lost, or the output fails.
 pub fn serve(input: impl Read + Send + 'static, output: impl Write, launch: &mut dyn Launch) -> Result<()> {
     session::serve(input, output, launch)
 }

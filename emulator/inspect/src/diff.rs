@@ -1,7 +1,7 @@
-//! Where two recordings part: the first job, draw and field that are not the same, the first pixel that is painted
-//! otherwise, and the instruction at which its fragments part.
+//! Finds where two recordings diverge: the first differing job, draw and field, the first pixel with a different
+//! colour, and the instruction at which its fragments diverge.
 //!
-//! Addresses are followed and not compared: what two runs of a driver put at different places may well be the same.
+//! Addresses are followed but not compared: two runs of a driver may allocate different ones.
 
 mod describe;
 mod watch;
@@ -15,68 +15,68 @@ use loader::trace::{Pipe, Record, Trace};
 use serde_json::{Value as Json, json};
 use std::fmt;
 
-/// The first thing that is not the same in two recordings.
+/// The first difference between two recordings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parting {
     /// Number of the job.
     pub job: usize,
     /// Number of the draw in it.
     pub draw: Option<usize>,
-    /// What it is, by its name in the hardware's tables.
+    /// Its name in the hardware's tables.
     pub name: String,
-    /// What both have there.
+    /// Both values.
     pub values: [String; 2],
 }
 
-/// The first pixel that is not the same.
+/// The first differing pixel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PixelParting {
     /// The pixel job that painted it.
     pub job: usize,
     /// Column and row.
     pub at: (u32, u32),
-    /// What both have there.
+    /// Both values.
     pub values: [[u8; 4]; 2],
-    /// How many pixels of the picture differ.
+    /// Number of differing pixels in the picture.
     pub differing: u64,
-    /// Where its fragments part, if they do in a program.
+    /// Where its fragments diverge, if they do in a program.
     pub step: Option<StepParting>,
 }
 
-/// The first step at which the fragments at a pixel part.
+/// The first step at which the fragments of a pixel diverge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepParting {
-    /// Number of the fragment at the pixel, in the order they are painted.
+    /// Index of the fragment at the pixel, in drawing order.
     pub fragment: usize,
-    /// Address of the instruction in both programs; nothing where there is none.
+    /// Address of the instruction in both programs; `None` if there is none.
     pub addresses: [Option<u32>; 2],
-    /// Its text in both.
+    /// Its text in both programs.
     pub texts: [String; 2],
-    /// What of it parts.
+    /// The differing part.
     pub name: String,
     /// Both values.
     pub values: [String; 2],
 }
 
-/// What comparing two recordings gave.
+/// The result of comparing two recordings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// Jobs that were compared.
+    /// Number of compared jobs.
     pub jobs: usize,
-    /// The first thing that is not the same.
+    /// The first difference in the jobs.
     pub first: Option<Parting>,
-    /// The first pixel that is not the same.
+    /// The first differing pixel.
     pub pixel: Option<PixelParting>,
 }
 
 impl Difference {
-    /// There is none.
+    /// Whether the recordings are equal.
     pub fn same(&self) -> bool {
         self.first.is_none() && self.pixel.is_none()
     }
 }
 
-/// A recording on its way.
+/// One of the recordings while it runs.
 struct Side<'a> {
     trace: &'a Trace<'a>,
     gpu: Gpu,
@@ -94,7 +94,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Runs up to the next job and shows it.
+    /// Runs up to the next job and returns it.
     fn next(&mut self) -> Result<Option<(Pipe, &'a [u32])>> {
         while let Some((offset, record)) = self.trace.records.get(self.at) {
             if let Record::Submit { pipe, frame, .. } = record {
@@ -107,7 +107,7 @@ impl<'a> Side<'a> {
         Ok(None)
     }
 
-    /// Runs that job: its picture, or what went wrong.
+    /// Runs that job; returns its picture, or the error.
     fn run(&mut self) -> std::result::Result<Option<Pixels>, String> {
         let done = self
             .trace
@@ -125,10 +125,10 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Compares two recordings job by job, up to the first pixel that is not the same.
+/// Compares two recordings job by job, up to the first differing pixel.
 ///
 /// # Errors
-/// When a record is none that can be done; a job that faults in one of them is a difference.
+/// An invalid record; a job that faults in only one of them is a difference.
 pub fn diff(a: &Trace<'_>, b: &Trace<'_>, engine: impl Fn() -> Box<dyn Engine>) -> Result<Difference> {
     let mut sides = [Side::new(a, engine()), Side::new(b, engine())];
     let mut found = Difference::default();
@@ -190,7 +190,7 @@ fn parting(job: usize, draw: Option<usize>, name: &str, values: [String; 2]) -> 
     }
 }
 
-/// The first item of two jobs that is not the same.
+/// The first differing item of two jobs.
 fn part(job: usize, [a, b]: &[Vec<Item>; 2]) -> Option<Parting> {
     for at in 0..a.len().max(b.len()) {
         let (one, other) = match (a.get(at), b.get(at)) {
@@ -203,10 +203,10 @@ fn part(job: usize, [a, b]: &[Vec<Item>; 2]) -> Option<Parting> {
                 let (more, values) = Value::part(&one.value, &other.value);
                 parting(job, draw, &format!("{}{more}", one.name), values)
             }
-            // One has something that the other lacks: both names tell more than a value.
+            // An item is missing in one of them: both names are more useful than a value.
             (one, other) => {
                 let name = |item: Option<&Item>| item.map_or("nothing".to_owned(), |item| format!("has {}", item.name));
-                parting(job, draw, "what follows", [name(one), name(other)])
+                parting(job, draw, "the next item", [name(one), name(other)])
             }
         });
     }
@@ -255,7 +255,7 @@ impl fmt::Display for Difference {
             pixel.job, pixel.differing
         )?;
         let Some(step) = &pixel.step else {
-            return writeln!(f, "  its fragments do the same; what was there before them differs");
+            return writeln!(f, "  its fragments are identical; the previous contents differ");
         };
         let [a, b] = &step.values;
         writeln!(f, "  fragment {}: {}: {a} | {b}", step.fragment, step.name)?;
@@ -267,7 +267,7 @@ impl fmt::Display for Difference {
 }
 
 impl Difference {
-    /// The same for programs.
+    /// The result as JSON.
     pub fn json(&self) -> Json {
         let first = self
             .first

@@ -1,26 +1,26 @@
-//! The room's one error.
+//! The error type of this crate.
 
 use emulator::fault::Fault;
 use std::fmt;
 
-/// Why a recording cannot be looked into; one machine word wide.
+/// Why a recording cannot be inspected; one machine word wide.
 pub struct Error(Box<ErrorKind>);
 
 /// What went wrong.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A job's fault, or a buffer object's: the number of the job, and the record's byte offset.
+    /// A fault of a job or a buffer object: index of the job, and the record's byte offset.
     Fault(usize, u64, Fault),
-    /// What was asked for is not in the recording.
+    /// The request names something that is not in the recording.
     Request(String),
 }
 
-/// Result with the room's [`Error`].
+/// Result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// What was asked for is not there.
+    /// The request cannot be satisfied.
     pub fn request(message: impl fmt::Display) -> Self {
         Self(Box::new(ErrorKind::Request(message.to_string())))
     }

@@ -1,7 +1,6 @@
-//! Histories of pixels: every fragment that came to one, in order, and what became of it.
+//! Histories of pixels: every fragment of a pixel, in order, and its outcome.
 //!
-//! What becomes of a fragment is decided by the tile (`emulator::gpu::tile`), which also says so; here it is put into
-//! words.
+//! The tile decides the outcome (`emulator::gpu::tile`) and reports it; this module formats it as text.
 
 use emulator::dump;
 use emulator::gpu::binning::lists::Geometry;
@@ -9,31 +8,31 @@ use emulator::gpu::pp::observe::{Fate, Place, Sample, Tested};
 use emulator::gpu::tile::{MAX_DEPTH, Stored, Verdict};
 use utgard::state::Compare;
 
-/// Fragments of a pixel that are told at most.
+/// Limit on listed fragments per pixel.
 pub const MAX_ENTRIES: usize = 256;
 
-/// A fragment as it was seen.
+/// An observed fragment.
 #[derive(Clone, Debug)]
-pub struct Told {
-    /// Which geometry job's primitives: [`address`] of them.
+pub struct ObservedFragment {
+    /// Its geometry job's primitives, by [`address`].
     pub geometry: usize,
-    /// Number among them.
+    /// Index of the primitive.
     pub primitive: usize,
-    /// Number of the draw command.
+    /// Index of the draw command.
     pub draw: u32,
     /// The pixel.
     pub pixel: [u32; 2],
-    /// What became of it.
+    /// Its outcome.
     pub fate: Fate,
 }
 
-/// What tells geometries apart while they live.
+/// Identity of a geometry while it is alive.
 pub fn address(geometry: &Geometry) -> usize {
     std::ptr::from_ref(geometry) as usize
 }
 
-impl Told {
-    /// What a watcher was told.
+impl ObservedFragment {
+    /// From an observer's event.
     pub fn new(place: Place<'_>, pixel: [u32; 2], fate: &Fate) -> Self {
         Self {
             geometry: address(place.geometry),
@@ -45,44 +44,44 @@ impl Told {
     }
 }
 
-/// How a fragment ended.
+/// The end of a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It changed the pixel, or would have if it had another colour.
+    /// It was written to the pixel, even if the colour did not change.
     Written,
-    /// It did not come so far.
+    /// It was not written.
     Lost,
 }
 
-/// A fragment of a pixel in words.
+/// A fragment of a pixel as text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Number of the geometry job, where it is known.
+    /// Index of the geometry job, if known.
     pub job: Option<usize>,
-    /// Number of the draw.
+    /// Index of the draw.
     pub draw: u32,
-    /// Number of the primitive among the job's.
+    /// Index of the primitive in the job.
     pub primitive: usize,
-    /// How it ended.
+    /// Its end.
     pub end: End,
-    /// In a word: scissor, discard, alpha, coverage, stencil, depth, mask, written.
+    /// The reason as one word: scissor, discard, alpha, coverage, stencil, depth, mask, written.
     pub reason: &'static str,
-    /// The colour it wanted to write, 0 to 1.
+    /// Its colour before blending, 0 to 1.
     pub color: Option<[f32; 4]>,
-    /// The depth it came with, 0 to 1.
+    /// Its depth, 0 to 1.
     pub depth: Option<f64>,
-    /// What became of it, in words; a line for each sample that went another way.
+    /// Its outcome as text; one line for each distinct outcome of samples.
     pub words: Vec<String>,
-    /// The pixel's colour behind it as bytes, of its first sample.
+    /// The pixel's colour after it, as bytes, of the first sample.
     pub after: Option<[u8; 4]>,
 }
 
-/// An entry from what was seen; `job` is the geometry job's number.
-pub fn entry(told: &Told, job: Option<usize>) -> Entry {
+/// The entry of an observed fragment; `job` is the geometry job's index.
+pub fn entry(fragment: &ObservedFragment, job: Option<usize>) -> Entry {
     let plain = |reason, words: &str| Entry {
         job,
-        draw: told.draw,
-        primitive: told.primitive,
+        draw: fragment.draw,
+        primitive: fragment.primitive,
         end: End::Lost,
         reason,
         color: None,
@@ -90,7 +89,7 @@ pub fn entry(told: &Told, job: Option<usize>) -> Entry {
         words: vec![words.to_owned()],
         after: None,
     };
-    match &told.fate {
+    match &fragment.fate {
         Fate::Outside => plain(
             "scissor",
             "covered, but outside of the scissor, the viewport or the picture: the program did not run",
@@ -149,7 +148,7 @@ fn reason(tested: &Tested) -> &'static str {
     }
 }
 
-/// What became of the samples; those that went the same way share a line.
+/// The outcomes of the samples; equal ones share a line.
 fn lines(tested: &Tested) -> Vec<String> {
     let texts: Vec<String> = tested.samples.iter().map(|sample| words(tested, sample)).collect();
     match texts.as_slice() {
@@ -209,7 +208,7 @@ fn words(tested: &Tested, sample: &Sample) -> String {
     }
 }
 
-/// What was stored of a sample that passed.
+/// What was stored for a sample that passed.
 fn written(tested: &Tested, before: &Stored, after: &Stored) -> String {
     let state = &tested.state;
     let color = |stored: &Stored| numbers(stored.color.map(|channel| f32::from(channel) / tested.one));
@@ -236,7 +235,7 @@ fn written(tested: &Tested, before: &Stored, after: &Stored) -> String {
     )
 }
 
-/// Why a comparison does not hold.
+/// Why a comparison failed.
 fn failed(a: &str, compare: Compare, b: &str) -> String {
     let than = match compare {
         Compare::Never => return "the comparison is never true".to_owned(),
@@ -259,7 +258,7 @@ fn number(value: f32) -> String {
     }
 }
 
-/// Numbers for people.
+/// Formats numbers.
 pub fn numbers(values: [f32; 4]) -> String {
     format!("({})", values.map(number).join(", "))
 }
@@ -274,7 +273,7 @@ mod tests {
         Stored { color, depth, stencil }
     }
 
-    fn told(state: State, verdict: Verdict, before: Stored, after: Stored) -> Entry {
+    fn entry_of(state: State, verdict: Verdict, before: Stored, after: Stored) -> Entry {
         let tested = Tested {
             color: [1.0, 0.5, 0.0, 0.25],
             front: true,
@@ -287,19 +286,19 @@ mod tests {
             }],
             state: Box::new(state),
         };
-        let told = Told {
+        let fragment = ObservedFragment {
             geometry: 0,
             primitive: 3,
             draw: 2,
             pixel: [0, 0],
             fate: Fate::Tested(tested),
         };
-        entry(&told, Some(1))
+        entry(&fragment, Some(1))
     }
 
-    /// Every way a fragment can end has its reason and its words.
+    /// Every outcome has a reason and a text.
     #[test]
-    fn every_end_has_its_words() {
+    fn every_end_has_a_text() {
         let (black, red) = (stored([0; 4], 0x40_0000, 1), stored([255, 0, 0, 255], 0x80_0000, 2));
         let written = |write_mask| Blending {
             write_mask,
@@ -313,7 +312,7 @@ mod tests {
             ..State::default()
         };
         let lost = |verdict, reason, words: &str| {
-            let entry = told(state(), verdict, black, black);
+            let entry = entry_of(state(), verdict, black, black);
             assert_eq!((entry.reason, entry.end), (reason, End::Lost));
             assert!(entry.words[0].starts_with(words), "{:?}", entry.words);
         };
@@ -333,7 +332,7 @@ mod tests {
             "depth",
             "depth test failed: 0.500000 (0x800000) is not less than 0.250000",
         );
-        let entry = told(state(), Verdict::Passed, black, red);
+        let entry = entry_of(state(), Verdict::Passed, black, red);
         assert_eq!(
             (entry.reason, entry.end, entry.after),
             ("written", End::Written, Some([255, 0, 0, 255]))
@@ -345,11 +344,11 @@ mod tests {
             blending: written(0),
             ..state()
         };
-        assert_eq!(told(masked, Verdict::Passed, black, black).reason, "mask");
+        assert_eq!(entry_of(masked, Verdict::Passed, black, black).reason, "mask");
         let green = State {
             blending: written(2),
             ..state()
         };
-        assert!(told(green, Verdict::Passed, black, black).words[0].contains(", g only"));
+        assert!(entry_of(green, Verdict::Passed, black, black).words[0].contains(", g only"));
     }
 }

@@ -1,10 +1,10 @@
-//! Looking into recorded frames: what the emulator's observed engine and its jobs tell, made into
-//! pages to read, traces to compare and a program to step through.
+//! Inspection of recorded frames: HTML reports, comparison of recordings, and a debug adapter, based on the emulator's
+//! observed engine.
 //!
-//! The room knows recordings ([`emulator`]) and the hardware's description ([`utgard`]); files,
-//! arguments and sources stay with the command line.
+//! This crate depends on recordings ([`emulator`]) and the hardware description ([`utgard`]); files, arguments and
+//! sources are handled by the command line.
 //!
-//! A recording's report, and where another one parts from it:
+//! A recording's report, and the first difference to another recording:
 //!
 //! ```
 //! use emulator::driver::{self, Draw};
@@ -47,9 +47,9 @@
 //! let (bright, dark) = (Trace::read(&bright)?, Trace::read(&dark)?);
 //!
 //! let options = report::Options { name: "bright.trace", pixels: &[[3, 4]] };
-//! let told = report::collect(&bright, &options)?;
-//! assert_eq!(told.jobs.len(), 2);
-//! let page = report::page(&told, false);
+//! let collected = report::collect(&bright, &options)?;
+//! assert_eq!(collected.jobs.len(), 2);
+//! let page = report::page(&collected, false);
 //! assert!(page.contains("bright.trace"));
 //!
 //! let parts = diff::diff(&bright, &dark, || Box::new(Scalar))?;

@@ -1,4 +1,4 @@
-//! A recording, run record by record.
+//! Runs a recording record by record.
 
 use emulator::exec::FragmentProgram;
 use emulator::fault::Result;
@@ -10,7 +10,7 @@ use emulator::memory::Memory;
 use loader::trace::{Pipe, Record, Trace};
 use utgard::frame::WriteBackSource;
 
-/// What a job did.
+/// The result of a job.
 #[derive(Clone, Debug)]
 pub enum Done {
     /// A geometry job.
@@ -19,25 +19,25 @@ pub enum Done {
     Pp(PixelStats, Box<Frame>),
 }
 
-/// The GPU that a recording is of, with its processors.
+/// The GPU of a recording, with its number of processors.
 pub fn device(trace: &Trace<'_>) -> String {
     let name = match trace.gpu {
         1 => "Mali-400",
         2 => "Mali-450",
-        _ => "a GPU nobody knows",
+        _ => "an unknown GPU",
     };
     let plural = if trace.pps == 1 { "" } else { "s" };
     format!("{name}, {} pixel processor{plural}", trace.pps)
 }
 
-/// Jobs of a recording.
+/// Number of jobs in a recording.
 pub fn jobs(trace: &Trace<'_>) -> usize {
     let jobs = trace.records.iter();
     jobs.filter(|(_, record)| matches!(record, Record::Submit { .. }))
         .count()
 }
 
-/// A recording up to one of its jobs, or all of it.
+/// A recording up to and including one of its jobs, or all of it.
 pub fn up_to<'a>(trace: &Trace<'a>, last: Option<usize>) -> Trace<'a> {
     let mut left = last.map_or(usize::MAX, |last| last + 1);
     let records = trace.records.iter().take_while(|(_, record)| {
@@ -52,10 +52,10 @@ pub fn up_to<'a>(trace: &Trace<'a>, last: Option<usize>) -> Trace<'a> {
     }
 }
 
-/// Does to the GPU's memory what a record says; nothing for jobs.
+/// Applies a memory record to the GPU's memory; ignores jobs.
 ///
 /// # Errors
-/// What is wrong with the buffer object.
+/// An invalid buffer object.
 pub fn lay(memory: &mut Memory, record: &Record<'_>) -> Result<()> {
     match record {
         Record::Buffer { address, size, .. } => memory.map(*address, *size),
@@ -65,10 +65,10 @@ pub fn lay(memory: &mut Memory, record: &Record<'_>) -> Result<()> {
     }
 }
 
-/// Does what a record says; what its job did, if it is one.
+/// Applies a record; returns the job's result if it is one.
 ///
 /// # Errors
-/// The job's fault, or what is wrong with a buffer object.
+/// The job's fault, or an invalid buffer object.
 pub fn step(gpu: &mut Gpu, record: &Record<'_>) -> Result<Option<Done>> {
     let Record::Submit { pipe, frame, .. } = record else {
         lay(&mut gpu.memory, record)?;
@@ -83,10 +83,10 @@ pub fn step(gpu: &mut Gpu, record: &Record<'_>) -> Result<Option<Done>> {
     }))
 }
 
-/// Most bytes of a fragment program.
+/// Limit on the bytes of a fragment program.
 const MAX_PROGRAM: u32 = 1 << 16;
 
-/// The words of the fragment program at an address, as far as it goes; nothing where there is none.
+/// The words of the fragment program at an address, up to its end; `None` if there is none.
 pub fn fragment_program(memory: &Memory, address: u32) -> Option<Vec<u32>> {
     let code = memory.bytes_up_to(address, MAX_PROGRAM);
     let words = code
@@ -99,19 +99,19 @@ pub fn fragment_program(memory: &Memory, address: u32) -> Option<Vec<u32>> {
     Some(words)
 }
 
-/// Rows of pixels from the top, four bytes each.
+/// Rows of pixels from the top, four bytes per pixel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pixels {
     /// Columns.
     pub width: u32,
     /// Rows.
     pub height: u32,
-    /// Red, green, blue, alpha of each.
+    /// Red, green, blue and alpha of each pixel.
     pub rgba: Vec<u8>,
 }
 
 impl Pixels {
-    /// A pixel, where there is one.
+    /// A pixel, if it is in the picture.
     pub fn at(&self, x: u32, y: u32) -> Option<[u8; 4]> {
         if x >= self.width || y >= self.height {
             return None;
@@ -121,10 +121,10 @@ impl Pixels {
     }
 }
 
-/// The picture that a pixel job of a frame wrote; nothing where it writes no colour.
+/// The picture that a pixel job wrote; `None` if it writes no colour.
 ///
 /// # Errors
-/// When the picture is in no buffer object, or of a kind that cannot be read.
+/// If the picture is not in a buffer object, or has an unsupported format.
 pub fn picture(memory: &Memory, frame: &Frame) -> Result<Option<Pixels>> {
     let mut units = frame.write_backs.iter();
     let Some(unit) = units.find(|unit| unit.source == WriteBackSource::Color) else {

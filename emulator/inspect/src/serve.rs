@@ -1,7 +1,7 @@
-//! A page of a local server: the report, which tells the history of any pixel, or whatever else one looks at in a browser.
+//! A local HTTP server for a report with histories on demand, or for any other site.
 //!
-//! Only this machine reaches it, and only who has the address with its random token; requests that came by another name
-//! (a page that had its own name lead here) are refused.
+//! Only this machine can connect, and only with the random token in the address; requests with another host name (DNS
+//! rebinding) are rejected.
 
 use crate::report::{self, Report};
 use loader::trace::Trace;
@@ -9,36 +9,36 @@ use std::fmt::Write as _;
 use std::io::{self, Read};
 use tiny_http::{Header, Method, Request, Response};
 
-/// A server that listens.
+/// A listening server.
 pub struct Server {
     http: tiny_http::Server,
     port: u16,
     token: String,
 }
 
-/// What is asked for, by somebody who may.
+/// An authorised request.
 #[derive(Debug)]
 pub struct Asked<'a> {
-    /// The path behind the token; nothing for the page itself.
+    /// The path after the token; empty for the page itself.
     pub path: &'a str,
-    /// What stands behind the question mark.
+    /// The query string.
     pub query: &'a str,
-    /// What was sent (POST); nothing when something is to be got.
+    /// The body of a POST; `None` for a GET.
     pub body: Option<Vec<u8>>,
 }
 
-/// What a request comes to.
+/// A response.
 #[derive(Debug)]
 pub struct Answer {
     /// The status.
     pub status: u16,
-    /// What kind of bytes they are.
+    /// The content type.
     pub kind: &'static str,
-    /// The bytes.
+    /// The body.
     pub bytes: Vec<u8>,
 }
 
-/// What is served.
+/// A served site.
 pub trait Site {
     /// Answers a request.
     fn answer(&self, asked: &Asked<'_>) -> Answer;
@@ -48,17 +48,17 @@ pub trait Site {
 pub struct Recording<'a> {
     /// The recording.
     pub trace: &'a Trace<'a>,
-    /// What is told of it.
+    /// Its report.
     pub report: &'a Report,
     /// The page.
     pub page: String,
 }
 
-/// Bytes that somebody may send at most.
+/// Limit on the size of a request body.
 const BODY: u64 = 1 << 16;
 
 impl Answer {
-    /// A page.
+    /// An HTML page.
     pub fn page(text: impl Into<Vec<u8>>) -> Self {
         Self {
             status: 200,
@@ -67,7 +67,7 @@ impl Answer {
         }
     }
 
-    /// A word why not.
+    /// An error response with the reason.
     pub fn refused(status: u16, why: impl Into<Vec<u8>>) -> Self {
         Self {
             status,
@@ -78,7 +78,7 @@ impl Answer {
 }
 
 impl Asked<'_> {
-    /// The number of a key in the query.
+    /// The number for a key in the query.
     pub fn number(&self, key: &str) -> Option<u32> {
         let values = self.query.split('&').filter_map(|pair| pair.split_once('='));
         values
@@ -88,10 +88,10 @@ impl Asked<'_> {
 }
 
 impl Server {
-    /// Listens at a free port of 127.0.0.1.
+    /// Listens on a free port of 127.0.0.1.
     ///
     /// # Errors
-    /// When there is none, or no randomness.
+    /// If there is no free port, or no randomness.
     pub fn start() -> io::Result<Self> {
         let http = tiny_http::Server::http("127.0.0.1:0").map_err(io::Error::other)?;
         let address = http.server_addr().to_ip();
@@ -114,15 +114,15 @@ impl Server {
         format!("http://127.0.0.1:{}/{}/", self.port, self.token)
     }
 
-    /// Answers until the process ends; several threads may.
+    /// Serves until the process ends; may run on several threads.
     ///
     /// # Errors
-    /// When no request can be received any more.
+    /// If no more requests can be received.
     pub fn serve(&self, site: &dyn Site) -> io::Result<()> {
         loop {
             let mut request = self.http.recv()?;
             let answer = self.answer(&mut request, site);
-            // Whoever does not wait for the answer does without it.
+            // A client that disconnects misses its response.
             let _ = respond(request, answer);
         }
     }
@@ -161,7 +161,7 @@ impl Site for Recording<'_> {
             (_, Some(_)) => Answer::refused(405, "only GET"),
             ("", None) => Answer::page(self.page.clone()),
             ("history", None) => self.history(asked),
-            _ => Answer::refused(404, "nothing here"),
+            _ => Answer::refused(404, "not found"),
         }
     }
 }
@@ -169,7 +169,7 @@ impl Site for Recording<'_> {
 impl Recording<'_> {
     fn history(&self, asked: &Asked<'_>) -> Answer {
         let (Some(job), Some(x), Some(y)) = (asked.number("job"), asked.number("x"), asked.number("y")) else {
-            return Answer::refused(400, "a history is asked for as history?job=1&x=2&y=3");
+            return Answer::refused(400, "expected history?job=1&x=2&y=3");
         };
         match report::history(self.trace, self.report, job as usize, [x, y]) {
             Ok(Some(page)) => Answer::page(page),
@@ -185,7 +185,7 @@ fn respond(request: Request, answer: Answer) -> io::Result<()> {
         ("Content-Type", answer.kind),
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),
-        // The token stands in the address.
+        // The token is part of the address.
         ("Referrer-Policy", "no-referrer"),
     ];
     for (name, value) in headers {
@@ -214,7 +214,7 @@ mod tests {
         answer
     }
 
-    /// Neither another token nor another name gets anything.
+    /// Requests with another token or host name are rejected.
     #[test]
     fn only_the_whole_address_is_answered() {
         let server = Server::start().unwrap();

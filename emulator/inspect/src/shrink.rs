@@ -1,5 +1,5 @@
-//! The least of a recording that still goes wrong: jobs, draws and primitives are left out in halves, then in smaller
-//! parts, as long as somebody says that it is still wrong (delta debugging).
+//! Reduces a recording while a predicate still holds: jobs, draws and primitives are removed in halves, then in smaller
+//! parts (delta debugging).
 
 mod edits;
 
@@ -9,22 +9,22 @@ use edits::{Cuts, Draw, Streams};
 use loader::trace::Trace;
 use std::collections::BTreeSet;
 
-/// What is left of a recording.
+/// A reduced recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shrunk {
     /// The recording.
     pub bytes: Vec<u8>,
-    /// Recordings that were tried.
+    /// Number of recordings tried.
     pub tried: usize,
-    /// The number of tries was spent before all had been tried.
+    /// Whether the budget ran out before everything was tried.
     pub spent: bool,
     /// Jobs, draws and primitives before.
     pub before: [usize; 3],
-    /// And of these those that are left.
+    /// The same after.
     pub after: [usize; 3],
 }
 
-/// What is left out of a recording.
+/// The parts removed from a recording.
 #[derive(Clone, Debug, Default)]
 struct Cut {
     jobs: BTreeSet<usize>,
@@ -40,10 +40,10 @@ struct Search<'a, F> {
     cut: Cut,
 }
 
-/// Leaves out of a recording what it can while `wrong` says that what is left is still wrong; at most `budget` are tried.
+/// Removes as much as possible from a recording while `wrong` holds for the rest; tries at most `budget` recordings.
 ///
 /// # Errors
-/// When the recording is not wrong as it is, or faults.
+/// If `wrong` does not hold for the recording itself, or it faults.
 pub fn shrink<F: FnMut(&Trace<'_>) -> bool>(trace: &Trace<'_>, budget: usize, wrong: F) -> Result<Shrunk> {
     let streams = Streams::of(trace)?;
     let mut search = Search {
@@ -88,7 +88,7 @@ pub fn shrink<F: FnMut(&Trace<'_>) -> bool>(trace: &Trace<'_>, budget: usize, wr
 }
 
 impl<F: FnMut(&Trace<'_>) -> bool> Search<'_, F> {
-    /// Whether a recording is wrong still; nothing is once the tries are spent.
+    /// Whether a recording is still wrong; false once the budget is spent.
     fn is_wrong(&mut self, cut: &Cut) -> bool {
         if self.left == 0 {
             return false;
@@ -99,7 +99,7 @@ impl<F: FnMut(&Trace<'_>) -> bool> Search<'_, F> {
         Trace::read(&bytes).is_ok_and(|trace| (self.wrong)(&trace))
     }
 
-    /// The fewest of some things: parts are left out, half of them first, then quarters, down to single ones.
+    /// Minimises a set: removes halves first, then quarters, down to single items.
     fn least(&mut self, things: &[usize], put: impl Fn(&mut Cut, &[usize])) -> Vec<usize> {
         let mut kept = things.to_vec();
         let mut part = kept.len().div_ceil(2).max(1);
@@ -116,7 +116,7 @@ impl<F: FnMut(&Trace<'_>) -> bool> Search<'_, F> {
                     at += part;
                 }
             }
-            // Single ones may go once others are gone.
+            // Single items may be removable once others are gone.
             if part == 1 && !fewer {
                 break;
             }

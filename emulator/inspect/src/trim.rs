@@ -1,9 +1,8 @@
-//! The least of a recording that replays some of its jobs to the same picture.
+//! Trims a recording to the data needed to replay some of its jobs with the same picture.
 //!
-//! Every buffer object stands behind a tracker that notes which bytes a job reads before it writes them. In front of a
-//! kept job go exactly those of them that the trimmed recording would not have there yet, so that what earlier jobs
-//! made becomes contents of memory. The one thing jobs hand on beside memory is polygon lists: a pixel job takes the
-//! geometry jobs along that built the lists it names.
+//! A tracker on every buffer object records the bytes that a job reads before it writes them. Before a kept job, the
+//! trimmed recording gets those of them that it does not have yet, so that results of earlier jobs become memory
+//! contents. Jobs also pass on polygon lists: a pixel job keeps the geometry jobs that built its lists.
 
 mod tracked;
 
@@ -22,33 +21,33 @@ use utgard::frame::{GpFrame, PpFrame};
 use utgard::state::RenderState;
 use utgard::stream::{ListCommand, TileCommand};
 
-/// Commands of the lists of tiles that are looked through.
+/// Limit on scanned commands of tile lists.
 const MAX_COMMANDS: usize = 1 << 20;
 
-/// What is kept of a recording.
+/// A trimmed recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trimmed {
     /// The recording.
     pub bytes: Vec<u8>,
-    /// Numbers of the jobs that are kept, those before the asked ones included that their polygon lists come of.
+    /// Indices of the kept jobs, including earlier ones that built their polygon lists.
     pub jobs: Vec<usize>,
-    /// Bytes of memory it has.
+    /// Bytes of memory in it.
     pub memory: usize,
 }
 
-/// How objects that no kept job reads or writes are treated.
+/// Treatment of objects that no kept job reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Untouched {
-    /// They are left out.
+    /// Remove them.
     Drop,
-    /// They stay, empty: a texture that is bound and never sampled has to be somewhere.
+    /// Keep them, empty: a texture that is bound but never sampled must be mapped.
     Keep,
 }
 
-/// Keeps some jobs of a recording, and of its memory what they read. `engine` gives what runs the jobs, twice.
+/// Keeps some jobs of a recording and the memory that they read. `engine` creates the engine, twice.
 ///
 /// # Errors
-/// When there are no such jobs, or one of the recording's faults.
+/// If the jobs do not exist, or one of the recording's jobs faults.
 pub fn trim(
     trace: &Trace<'_>,
     jobs: &RangeInclusive<usize>,
@@ -59,7 +58,7 @@ pub fn trim(
     if jobs.is_empty() || *jobs.end() >= all {
         let (first, last) = (jobs.start(), jobs.end());
         let message = format!(
-            "jobs {first}..{last} are asked for, and the recording has 0..{}",
+            "jobs {first}..{last} were requested, but the recording has 0..{}",
             all.max(1) - 1
         );
         return Err(Error::request(match all {
@@ -71,7 +70,7 @@ pub fn trim(
     Keeper::new(trace, kept, engine()).run(untouched)
 }
 
-/// Runs the records up to a job; `before` sees the memory and the frame of each.
+/// Runs the records up to a job; `before` receives memory and frame before each.
 fn walk(
     trace: &Trace<'_>,
     last: usize,
@@ -94,10 +93,10 @@ fn walk(
     Ok(())
 }
 
-/// The asked jobs, and the geometry jobs before them whose polygon lists they paint.
+/// The requested jobs, and the earlier geometry jobs that built their polygon lists.
 fn needed(trace: &Trace<'_>, jobs: &RangeInclusive<usize>, engine: Box<dyn Engine>) -> Result<BTreeSet<usize>> {
     let mut kept: BTreeSet<usize> = jobs.clone().collect();
-    // The job that last built the list at an address.
+    // The last job that built the list at an address.
     let mut builders: BTreeMap<u32, usize> = BTreeMap::new();
     walk(trace, *jobs.end(), &mut Gpu::new(engine), |job, memory, pipe, frame| {
         match pipe {
@@ -140,7 +139,7 @@ fn list_commands(memory: &Memory, frame: &[u32], mut see: impl FnMut(&ListComman
     Ok(())
 }
 
-/// Addresses of the polygon lists that a pixel job's lists of tiles name.
+/// Addresses of the polygon lists in a pixel job's tile lists.
 fn painted(memory: &Memory, frame: &[u32]) -> BTreeSet<u32> {
     let mut lists = BTreeSet::new();
     for start in PpFrame::from_words(frame).lists {
@@ -159,26 +158,26 @@ fn painted(memory: &Memory, frame: &[u32]) -> BTreeSet<u32> {
     lists
 }
 
-/// Runs a recording behind trackers.
+/// Runs a recording with trackers.
 struct Keeper<'a> {
     trace: &'a Trace<'a>,
     kept: BTreeSet<usize>,
     gpu: Gpu,
-    /// Every object there ever was, in the order they came; those that are gone keep their marks.
+    /// All objects in order of creation; freed ones keep their marks.
     objects: Vec<Shared>,
-    /// The living ones by address.
+    /// The current ones, by address.
     living: BTreeMap<u32, usize>,
     /// Addresses of the fragment programs of kept geometry jobs.
     programs: BTreeSet<u32>,
-    /// The records of the trimmed recording, with the object each is about.
+    /// The records of the trimmed recording, each with its object.
     out: Vec<Kept<'a>>,
 }
 
 /// A record of the trimmed recording.
 enum Kept<'a> {
-    /// The object comes.
+    /// Creates the object.
     Buffer { object: usize, flags: u32 },
-    /// It goes.
+    /// Frees it.
     Free { object: usize },
     /// Bytes of it.
     Page { address: u32, bytes: Vec<u8> },
@@ -216,7 +215,7 @@ impl<'a> Keeper<'a> {
         Ok(self.write(untouched))
     }
 
-    /// A record that is not kept, or no job.
+    /// Handles a record that is not kept, or is not a job.
     fn pass(&mut self, record: &'a Record<'a>) -> Result<(), Fault> {
         match record {
             Record::Buffer { address, size, flags } => {
@@ -239,7 +238,7 @@ impl<'a> Keeper<'a> {
         Ok(())
     }
 
-    /// A job that is kept: what it reads goes in front of it.
+    /// Keeps a job; the memory that it reads is inserted before it.
     fn keep(&mut self, record: &'a Record<'a>) -> Result<(), Fault> {
         if let Record::Submit {
             pipe: Pipe::Gp, frame, ..
@@ -254,7 +253,7 @@ impl<'a> Keeper<'a> {
         let ends: BTreeMap<u32, u32> = ends.collect();
         self.each_living(Object::begin);
         let done = recorded::step(&mut self.gpu, record);
-        // What of the picture the job did not paint was there before.
+        // Pixels that the job did not draw show the previous contents.
         if let Ok(Some(Done::Pp(_, frame))) = &done {
             let _ = recorded::picture(&self.gpu.memory, frame);
         }
@@ -284,7 +283,7 @@ impl<'a> Keeper<'a> {
         })
     }
 
-    /// Where a fragment program ends; the GPU reads on behind it, for it does not know before.
+    /// The end of a fragment program; the GPU prefetches beyond it.
     fn program_end(&self, address: u32) -> Option<u32> {
         let words = recorded::fragment_program(&self.gpu.memory, address)?;
         address.checked_add(4 * words.len() as u32)

@@ -1,4 +1,4 @@
-//! An engine that is fast until a job is to be watched.
+//! An engine that switches from fast to observed execution.
 
 use emulator::exec::inputs::Inputs;
 use emulator::exec::observed::{Observed, PixelFragment, Tell};
@@ -7,7 +7,7 @@ use emulator::fault::Result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A fast engine, and a watched one that takes its place when it is turned on; clones share both.
+/// A fast engine, and an observed one that replaces it once it is turned on; clones share both.
 #[derive(Clone)]
 pub struct Switch {
     fast: Arc<dyn Engine>,
@@ -16,7 +16,7 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// An engine that is fast as long as nobody turns it on, and then watches a pixel.
+    /// An engine that is fast until it is turned on, and then observes a pixel.
     pub fn new(fast: Box<dyn Engine>, (x, y): (u32, u32)) -> Self {
         Self {
             fast: fast.into(),
@@ -25,12 +25,12 @@ impl Switch {
         }
     }
 
-    /// From now on it watches.
+    /// Starts observing.
     pub fn turn_on(&self) {
         self.on.store(true, Ordering::Relaxed);
     }
 
-    /// The fragments at the pixel that it watched.
+    /// The observed fragments at the pixel.
     pub fn fragments(&self) -> Vec<PixelFragment> {
         self.watched.report().map(|report| report.pixel).unwrap_or_default()
     }

@@ -1,67 +1,67 @@
-//! Where a run is to stop.
+//! Breakpoints.
 
 use super::evaluate::{Expression, Names};
 use super::invocation::{Invocation, What};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Where a breakpoint is.
+/// The location of a breakpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
-    /// In front of an instruction: program and address.
+    /// Before an instruction: program and address.
     Instruction(usize, u32),
-    /// When a quad with a pixel begins.
+    /// At the start of a quad that contains a pixel.
     Pixel(u32, u32),
-    /// When a vertex of a job begins.
+    /// At the start of a vertex of a job.
     Vertex(u64),
-    /// When a job's first vertex or quad begins.
+    /// At the start of a job's first vertex or quad.
     Job(usize),
 }
 
 /// A breakpoint.
 #[derive(Clone, Debug)]
 pub struct Breakpoint {
-    /// Its number, as the client knows it.
+    /// Its id in the protocol.
     pub id: u64,
-    /// Where.
+    /// Its location.
     pub at: Where,
-    /// Only where this is true.
+    /// Stop only if this is true.
     pub condition: Option<Expression>,
 }
 
-/// All breakpoints, by the request that set them, and whether somebody wants a pause.
+/// All breakpoints, by the request that set them, and a pending pause.
 #[derive(Default)]
 pub struct Breakpoints {
     all: Mutex<Vec<(String, Breakpoint)>>,
-    /// Stop at the next moment.
+    /// Stop at the next step.
     pub pause: AtomicBool,
 }
 
 /// A breakpoint that is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Which.
+    /// Ids of the breakpoints.
     pub ids: Vec<u64>,
     /// The thread that reached it.
     pub thread: usize,
-    /// The protocol's word for its kind.
+    /// The protocol's stop reason.
     pub reason: &'static str,
 }
 
 impl Breakpoints {
     fn lock(&self) -> MutexGuard<'_, Vec<(String, Breakpoint)>> {
-        // The list is whole at every step.
+        // The list is consistent at every step, so a poisoned lock is usable.
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts breakpoints in the place of those of the same group.
+    /// Replaces the breakpoints of a group.
     pub fn set(&self, group: &str, new: Vec<Breakpoint>) {
         let mut all = self.lock();
         all.retain(|(of, _)| of != group);
         all.extend(new.into_iter().map(|one| (group.to_owned(), one)));
     }
 
-    /// The breakpoints that are reached now; `begins` says whether the invocation does, `first` whether the job.
+    /// The breakpoints reached now; `begins` means that the invocation starts, `first` that the job does.
     pub fn hit(&self, now: &Invocation, begins: bool, first: bool) -> Option<Hit> {
         let all = self.lock();
         let mut hit: Option<Hit> = None;
@@ -91,7 +91,7 @@ impl Breakpoint {
             What::Quad(quad) => quad.is_live(*thread),
             What::Vertex(_) => true,
         };
-        // What cannot be evaluated stops, so that somebody sees it.
+        // A condition that cannot be evaluated stops, so that the error becomes visible.
         let holds = |thread: &usize| {
             let Some(condition) = &self.condition else { return true };
             let names = Names { now, thread: *thread };
@@ -112,7 +112,7 @@ impl Breakpoint {
     }
 }
 
-/// A place by a function breakpoint's name: `pixel X,Y`, `vertex N` or `job N`.
+/// Parses a function breakpoint's name: `pixel X,Y`, `vertex N` or `job N`.
 pub fn named(name: &str) -> Option<Where> {
     let (kind, rest) = name.trim().split_once(' ')?;
     let rest = rest.trim();

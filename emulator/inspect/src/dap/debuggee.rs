@@ -1,4 +1,4 @@
-//! A recording that runs in a thread of its own.
+//! Runs a recording in a separate thread.
 
 use super::breakpoints::Breakpoints;
 use super::programs::Programs;
@@ -10,23 +10,23 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-/// What every run of a recording has in common.
+/// State shared by all runs of a recording.
 #[derive(Clone)]
 pub struct Debuggee {
     /// The recording.
     pub recording: Arc<Vec<u8>>,
     /// Its programs.
     pub programs: Arc<Mutex<Programs>>,
-    /// Where it stops.
+    /// Its breakpoints.
     pub breakpoints: Arc<Breakpoints>,
-    /// What is looked at.
+    /// What the run observes.
     pub focus: Focus,
-    /// Instructions a job may run.
+    /// Instruction budget of a job.
     pub budget: u64,
 }
 
 impl Debuggee {
-    /// Starts a run; how it goes on after each stop is sent, and it ends when nobody can send any more.
+    /// Starts a run. Commands after each stop are sent through the returned handle; dropping it ends the run.
     pub fn start(&self, go: Go, say: Say) -> std::io::Result<Hold> {
         let (sender, orders) = channel();
         let given_up = Arc::new(AtomicBool::new(false));

@@ -1,18 +1,19 @@
-//! Expressions over what runs: registers, memory and numbers, with arithmetic and comparisons component by component.
+//! Expressions over the current invocation: registers, memory and numbers, with component-wise arithmetic and
+//! comparisons.
 
 use super::invocation::Invocation;
 use super::views::{self, Group};
 use crate::error::Error;
 
-/// Bytes of an expression at most.
+/// Limit on the length of an expression in bytes.
 const MAX_TEXT: usize = 1024;
 
-/// Operations within each other at most.
+/// Limit on nesting.
 const MAX_DEPTH: u32 = 64;
 
-/// What names stand for: a thread of what runs.
+/// The context of names: a thread of the current invocation.
 pub struct Names<'a> {
-    /// What runs.
+    /// The current invocation.
     pub now: &'a Invocation,
     /// The thread.
     pub thread: usize,
@@ -30,7 +31,7 @@ impl Names<'_> {
     }
 }
 
-/// What an expression is made of.
+/// A node of an expression.
 #[derive(Clone, Debug, PartialEq)]
 enum Node {
     Number(f32),
@@ -41,11 +42,11 @@ enum Node {
     Binary(&'static str, Box<Node>, Box<Node>),
 }
 
-/// An expression that was understood.
+/// A parsed expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression(Node);
 
-/// Binary operations, those that bind least first.
+/// Binary operators, loosest binding first.
 const LEVELS: [&[&str]; 5] = [
     &["||"],
     &["&&"],
@@ -96,7 +97,7 @@ impl<'a> Parser<'a> {
         while let Some(operation) = operations.iter().find(|operation| self.take(operation)) {
             let right = self.deeper(|parser| parser.binary(level + 1))?;
             left = Node::Binary(operation, Box::new(left), Box::new(right));
-            // A row of operations is a tree as deep as it is long.
+            // A left-associative chain is a tree as deep as it is long.
             self.depth += 1;
             if self.depth > MAX_DEPTH {
                 return Err("an expression that is too long".into());
@@ -150,7 +151,9 @@ impl<'a> Parser<'a> {
                 Some(bits) => bits.ok().map(|bits| bits as f32),
                 None => word.parse().ok(),
             };
-            return number.map(Node::Number).ok_or_else(|| format!("{word:?} is no number"));
+            return number
+                .map(Node::Number)
+                .ok_or_else(|| format!("{word:?} is not a number"));
         }
         if self.rest.starts_with('[') {
             let end = self.rest.find(']').ok_or("a [ without a ]")?;
@@ -171,10 +174,10 @@ impl<'a> Parser<'a> {
 }
 
 impl Expression {
-    /// Understands a text.
+    /// Parses a text.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The syntax error.
     pub fn parse(text: &str) -> crate::error::Result<Self> {
         Self::parsed(text).map_err(Error::request)
     }
@@ -187,19 +190,19 @@ impl Expression {
         let node = parser.binary(0)?;
         match parser.rest.trim() {
             "" => Ok(Self(node)),
-            rest => Err(format!("{rest:?} is left over")),
+            rest => Err(format!("{rest:?} is unexpected")),
         }
     }
 
-    /// Its value.
+    /// Evaluates the expression.
     ///
     /// # Errors
-    /// When a name is not there, or numbers do not go together.
+    /// An unknown name, or mismatched operand sizes.
     pub fn evaluate(&self, names: &Names<'_>) -> crate::error::Result<Vec<f32>> {
         value(&self.0, names).map_err(Error::request)
     }
 
-    /// Whether it is a register or memory that holds fp16.
+    /// Whether it is a register or memory of fp16 type.
     pub fn is_half(&self, names: &Names<'_>) -> bool {
         let mut node = &self.0;
         while let Node::Swizzle(of, _) = node {
@@ -223,14 +226,14 @@ fn value(node: &Node, names: &Names<'_>) -> Result<Vec<f32>, String> {
             let found = names.find(name);
             found
                 .map(|(values, _)| values)
-                .ok_or_else(|| format!("there is no {name} here"))
+                .ok_or_else(|| format!("{name} is not defined here"))
         }
         Node::Swizzle(of, letters) => {
             let all = value(of, names)?;
             let one = |at: &usize| {
                 all.get(*at)
                     .copied()
-                    .ok_or_else(|| "there is no such component".to_owned())
+                    .ok_or_else(|| "the component does not exist".to_owned())
             };
             letters.iter().map(one).collect()
         }
@@ -265,7 +268,7 @@ fn value(node: &Node, names: &Names<'_>) -> Result<Vec<f32>, String> {
     }
 }
 
-/// Component by component; a single number goes with each.
+/// Component by component; a scalar is broadcast.
 fn each(a: &[f32], b: &[f32], apply: fn(f32, f32) -> f32) -> Result<Vec<f32>, String> {
     let length = a.len().max(b.len());
     if [a, b].iter().any(|one| one.len() != length && one.len() != 1) {
@@ -289,7 +292,7 @@ fn call(name: &str, arguments: &[Vec<f32>]) -> Result<Vec<f32>, String> {
         ("max", [a, b]) => each(a, b, f32::max),
         ("dot", [a, b]) => each(a, b, |a, b| a * b).map(|products| vec![products.iter().sum()]),
         ("length", [a]) => Ok(vec![a.iter().map(|value| value * value).sum::<f32>().sqrt()]),
-        _ => Err(format!("there is no {name} of {} arguments", arguments.len())),
+        _ => Err(format!("{name} does not take {} arguments", arguments.len())),
     }
 }
 
@@ -298,7 +301,7 @@ mod tests {
     use super::*;
     use crate::dap::invocation::{Vertex, What};
 
-    fn told(text: &str) -> Result<Vec<f32>, String> {
+    fn evaluated(text: &str) -> Result<Vec<f32>, String> {
         let mut vertex = Vertex::default();
         vertex.registers[2] = [1.0, 2.0, 3.0, 4.0];
         vertex.memory = vec![[5.0, 6.0, 7.0, 8.0]];
@@ -325,12 +328,12 @@ mod tests {
             ("max(0x10, 3.5)", &[16.0]),
             ("5 - 2 - 1", &[2.0]),
         ] {
-            assert_eq!(told(text).as_deref(), Ok(wanted), "{text}");
+            assert_eq!(evaluated(text).as_deref(), Ok(wanted), "{text}");
         }
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn errors_are_reported() {
         let deep = "(".repeat(1000);
         let long = "1".to_owned() + &"+1".repeat(400);
         for text in [
@@ -352,7 +355,7 @@ mod tests {
             "$2.",
             "0xzz",
         ] {
-            assert!(told(text).is_err(), "{text}");
+            assert!(evaluated(text).is_err(), "{text}");
         }
     }
 }

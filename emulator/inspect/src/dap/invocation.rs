@@ -1,21 +1,21 @@
-//! What runs at a moment: a quad of fragments, or a vertex.
+//! The current invocation: a quad of fragments, or a vertex.
 
 use std::sync::Arc;
 
 /// A fragment of a quad.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lane {
-    /// Word of its next instruction; nothing once it has ended.
+    /// Word of its next instruction; `None` once it has ended.
     pub pc: Option<u32>,
-    /// Registers; those of the pipeline are its last instruction's.
+    /// Registers; the pipeline registers are those of the last instruction.
     pub registers: [[f32; 4]; 16],
     /// Results of its last instruction's multipliers.
     pub products: ([f32; 4], f32),
-    /// Temporaries, from the lowest that the program names.
+    /// Temporaries, from the lowest that the program uses.
     pub temporaries: Vec<f32>,
-    /// It gave up.
+    /// Whether it was discarded.
     pub discarded: bool,
-    /// Instructions it did.
+    /// Instructions executed.
     pub steps: u64,
 }
 
@@ -24,11 +24,11 @@ pub struct Lane {
 pub struct Quad {
     /// Column and row of the first fragment.
     pub at: (u32, u32),
-    /// Which fragments are wanted, a bit each.
+    /// Mask of the covered fragments.
     pub live: u8,
     /// The fragments.
     pub lanes: [Lane; 4],
-    /// Number of the first temporary.
+    /// Index of the first temporary.
     pub first_temporary: i32,
     /// Uniforms of the draw.
     pub uniforms: Arc<Vec<f32>>,
@@ -37,9 +37,9 @@ pub struct Quad {
 /// A vertex.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Vertex {
-    /// Number of it in the job.
+    /// Its index in the job.
     pub number: u64,
-    /// Number of its next instruction; nothing once it has ended.
+    /// Index of its next instruction; `None` once it has ended.
     pub pc: Option<u32>,
     /// Registers.
     pub registers: [[f32; 4]; 16],
@@ -47,17 +47,17 @@ pub struct Vertex {
     pub addresses: [i32; 4],
     /// Results of its last instruction's units.
     pub results: [f32; 6],
-    /// Uniforms, and what it stored there.
+    /// Uniforms, and temporaries that it stored.
     pub memory: Vec<[f32; 4]>,
     /// Attributes.
     pub attributes: Vec<[f32; 4]>,
     /// Outputs.
     pub outputs: Vec<[f32; 4]>,
-    /// Instructions it did.
+    /// Instructions executed.
     pub steps: u64,
 }
 
-/// What it is.
+/// Kind of the invocation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
     /// Four fragments.
@@ -66,16 +66,16 @@ pub enum What {
     Vertex(Box<Vertex>),
 }
 
-/// A quad or vertex on its way.
+/// A quad or vertex being executed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invocation {
-    /// Which one since the start.
+    /// Its index since the start.
     pub id: u64,
-    /// Number of its job.
+    /// Index of its job.
     pub job: usize,
-    /// Number of its program.
+    /// Index of its program.
     pub program: usize,
-    /// What it is.
+    /// Its kind.
     pub what: What,
 }
 
@@ -85,12 +85,12 @@ impl Quad {
         (self.at.0 + (lane as u32 & 1), self.at.1 + (lane as u32 >> 1))
     }
 
-    /// Whether a fragment is wanted.
+    /// Whether a fragment is covered.
     pub fn is_live(&self, lane: usize) -> bool {
         self.live >> lane & 1 == 1
     }
 
-    /// The fragments that do the next instruction: those that are furthest behind.
+    /// The fragments that execute the next instruction: those with the lowest address.
     pub fn active(&self) -> [bool; 4] {
         let first = self.lanes.iter().filter_map(|lane| lane.pc).min();
         self.lanes.each_ref().map(|lane| first.is_some() && lane.pc == first)
@@ -98,7 +98,7 @@ impl Quad {
 }
 
 impl Invocation {
-    /// Threads it has.
+    /// Number of threads.
     pub fn threads(&self) -> usize {
         match &self.what {
             What::Quad(_) => 4,
@@ -106,7 +106,7 @@ impl Invocation {
         }
     }
 
-    /// Where a thread is.
+    /// The position of a thread.
     pub fn pc(&self, thread: usize) -> Option<u32> {
         match &self.what {
             What::Quad(quad) => quad.lanes.get(thread)?.pc,
@@ -114,7 +114,7 @@ impl Invocation {
         }
     }
 
-    /// Instructions a thread did.
+    /// Instructions executed by a thread.
     pub fn steps(&self, thread: usize) -> u64 {
         match &self.what {
             What::Quad(quad) => quad.lanes.get(thread).map_or(0, |lane| lane.steps),
@@ -122,7 +122,7 @@ impl Invocation {
         }
     }
 
-    /// The threads that do the next instruction, those that are wanted first.
+    /// The threads that execute the next instruction, covered ones first.
     pub fn active(&self) -> Vec<usize> {
         match &self.what {
             What::Quad(quad) => {

@@ -1,4 +1,4 @@
-//! The programs of a recording with their listings and sources.
+//! The programs of a recording, with their listings and sources.
 
 use super::Source;
 use crate::recorded;
@@ -12,13 +12,13 @@ use utgard::gp;
 use utgard::state::RenderState;
 use utgard::stream::{ListCommand, VertexCommand};
 
-/// Programs that are listed at most.
+/// Limit on the number of listed programs.
 const MAX_PROGRAMS: usize = 1 << 12;
 
-/// Addresses of instructions, as clients see them: those of a program begin at a multiple of this.
+/// Instruction addresses in the protocol: each program's begin at a multiple of this.
 const SPAN: u64 = 1 << 16;
 
-/// What makes programs the same.
+/// Identity of a program.
 #[derive(PartialEq)]
 enum Key {
     Vertex(Vec<gp::Instruction>),
@@ -30,36 +30,36 @@ pub struct Program {
     key: Key,
     /// Its name, such as `fragment1`.
     pub name: String,
-    /// Its instructions in the order of memory.
+    /// Its instructions in memory order.
     pub lines: Vec<Line>,
     /// Its source: the file, and the lines of each instruction.
     pub source: Option<Source>,
 }
 
 impl Program {
-    /// Its text.
+    /// The text of the listing.
     pub fn listing(&self) -> String {
         self.lines.iter().map(|line| format!("{}\n", line.text)).collect()
     }
 
-    /// Which of its instructions is at an address.
+    /// Index of the instruction at an address.
     pub fn index(&self, address: u32) -> Option<usize> {
         self.lines.iter().position(|line| line.address == address)
     }
 
-    /// Line of the listing, from 1, that an instruction begins at.
+    /// Line in the listing, from 1, where an instruction begins.
     pub fn row(&self, index: usize) -> usize {
         let before = self.lines.iter().take(index);
         1 + before.map(|line| line.text.lines().count()).sum::<usize>()
     }
 
-    /// Line of the source that an instruction is shown at.
+    /// Source line of an instruction.
     pub fn source_line(&self, address: u32) -> Option<u32> {
         let lines = self.source.as_ref()?.lines.get(self.index(address)?)?;
         lines.first().copied()
     }
 
-    /// Address of the first instruction at a line of the listing, or the next below it: with the line it is at.
+    /// Address of the first instruction at or after a line of the listing, and its line.
     pub fn at_row(&self, row: usize) -> Option<(u32, usize)> {
         let rows = (0..self.lines.len()).map(|index| (self.lines[index].address, self.row(index)));
         let mut rows = rows.zip(&self.lines);
@@ -67,7 +67,7 @@ impl Program {
         found.map(|((address, begins), _)| (address, begins))
     }
 
-    /// Addresses of the instructions at a line of the source, or the next below it that has some: with that line.
+    /// Addresses of the instructions at a source line, or the next line with code; and that line.
     pub fn at_source_line(&self, line: u32) -> Option<(Vec<u32>, u32)> {
         let source = self.source.as_ref()?;
         let found = source.lines.iter().flatten().filter(|at| **at >= line).min()?;
@@ -76,12 +76,12 @@ impl Program {
             .iter()
             .zip(&self.lines)
             .filter(|(lines, _)| lines.contains(found));
-        // Where the line is worked on without a break, only its beginning counts.
+        // For contiguous instructions of a line, only the first counts.
         let all: Vec<u32> = has.map(|(_, line)| line.address).collect();
         Some((self.beginnings(&all), *found))
     }
 
-    /// Of instructions those whose neighbour before is not among them.
+    /// The instructions whose predecessor is not in the list.
     fn beginnings(&self, all: &[u32]) -> Vec<u32> {
         let before = |address: &u32| self.index(*address)?.checked_sub(1).map(|at| self.lines[at].address);
         let begins = |address: &&u32| before(address).is_none_or(|before| !all.contains(&before));
@@ -89,7 +89,7 @@ impl Program {
     }
 }
 
-/// All programs, numbered as they were found.
+/// All programs, numbered in order of discovery.
 #[derive(Default)]
 pub struct Programs {
     all: Vec<Program>,
@@ -97,7 +97,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// The programs that a recording's jobs name, as far as its own bytes tell.
+    /// The programs of a recording's jobs, as far as they are in the recorded memory.
     pub fn of(trace: &Trace<'_>, sources: Vec<Source>) -> Self {
         let mut programs = Self {
             all: Vec::new(),
@@ -105,7 +105,7 @@ impl Programs {
         };
         let mut memory = Memory::default();
         for (_, record) in &trace.records {
-            // What cannot be done here is told when the job runs.
+            // Errors are reported when the job runs.
             let _ = recorded::lay(&mut memory, record);
             if let Record::Submit {
                 pipe: Pipe::Gp, frame, ..
@@ -152,7 +152,7 @@ impl Programs {
         }
     }
 
-    /// The number of a vertex program, which may be new.
+    /// The number of a vertex program; adds it if it is new.
     pub fn vertex(&mut self, program: &VertexProgram) -> usize {
         let is = |key: &Key| matches!(key, Key::Vertex(have) if *have == program.instructions);
         self.number(is, || {
@@ -160,7 +160,7 @@ impl Programs {
         })
     }
 
-    /// The number of a fragment program, which may be new.
+    /// The number of a fragment program; adds it if it is new.
     pub fn fragment(&mut self, program: &FragmentProgram) -> usize {
         let is = |key: &Key| matches!(key, Key::Fragment(have) if *have == program.instructions);
         self.number(is, || {
@@ -177,7 +177,7 @@ impl Programs {
         }
         let (key, watched) = new();
         let number = self.all.len();
-        // Linking moves registers and memory about, and leaves the instructions where they are.
+        // Linking renumbers registers and memory, but does not move instructions.
         let fits = |source: &&Source| source.stage == watched.stage && source.lines.len() == watched.lines.len();
         self.all.push(Program {
             key,
@@ -198,12 +198,12 @@ impl Programs {
         self.all.iter().enumerate()
     }
 
-    /// Address of an instruction as clients see it.
+    /// Address of an instruction in the protocol.
     pub fn address(program: usize, at: u32) -> String {
         format!("{:#x}", SPAN * (program as u64 + 1) + u64::from(at))
     }
 
-    /// The program and place behind such an address.
+    /// The program and address behind it.
     pub fn place(&self, address: &str) -> Option<(usize, u32)> {
         let digits = address.trim().strip_prefix("0x")?;
         let address = u64::from_str_radix(digits, 16).ok()?;

@@ -1,4 +1,4 @@
-//! A client's session: requests in, responses and events out.
+//! A client session: requests in, responses and events out.
 
 mod answers;
 
@@ -6,7 +6,7 @@ use super::breakpoints::{Breakpoint, Breakpoints};
 use super::debuggee::Debuggee;
 use super::evaluate::Expression;
 use super::programs::Programs;
-use super::stepper::{Focus, Go, Hold, Stop, Told};
+use super::stepper::{Focus, Go, Hold, RunEvent, Stop};
 use super::wire::{self, Read1};
 use super::{Launch, Launched};
 use crate::error::{Error, Result};
@@ -17,32 +17,32 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Instructions a job may run, unless the launch says another number.
+/// Default instruction budget of a job.
 const BUDGET: u64 = 1 << 30;
 
-/// Messages that are read ahead.
+/// Limit on messages read ahead.
 const AHEAD: usize = 64;
 
-/// The protocol's number for errors of ours.
+/// The protocol id of our errors.
 const ERROR_ID: u64 = 1;
 
-/// Something that happens to the session.
+/// An event in the session.
 pub(super) enum Happens {
     Read(Read1),
-    /// What the run of a number tells.
-    Told(u64, Told),
+    /// A report of the run with this number.
+    Run(u64, RunEvent),
 }
 
-/// What a request comes to.
+/// The result of a request.
 pub(super) type Answer = std::result::Result<Value, String>;
 
-/// What is launched.
+/// The launched recording.
 struct Run {
     debuggee: Debuggee,
-    /// Arguments of the launch, to launch it again.
+    /// Arguments of the launch, for a restart.
     arguments: Value,
     stop_on_entry: bool,
-    /// Number of the run: what others tell is late.
+    /// Number of the run; reports of older runs are ignored.
     number: u64,
     hold: Option<Hold>,
     stop: Option<Box<Stop>>,
@@ -54,10 +54,10 @@ pub(super) struct Session<'a, W> {
     launch: &'a mut dyn Launch,
     happens: SyncSender<Happens>,
     sequence: u64,
-    /// Messages that came: what one without a number is taken for.
+    /// Number of received messages, used as the sequence number of one that has none.
     heard: u64,
     initialised: bool,
-    /// Lines and columns of the client begin at these.
+    /// First line and column numbers of the client.
     first_line: u64,
     first_column: u64,
     run: Option<Run>,
@@ -67,9 +67,9 @@ pub(super) struct Session<'a, W> {
     disconnected: bool,
 }
 
-/// Speaks until the client disconnects.
+/// Runs the session until the client disconnects.
 pub(super) fn serve(input: impl Read + Send + 'static, output: impl Write, launch: &mut dyn Launch) -> Result<()> {
-    // Bounded, so that a client that never waits does not fill memory; runs tell little.
+    // Bounded, so that a client that sends without waiting does not fill memory; runs report little.
     let (happens, happening) = sync_channel(AHEAD);
     let reader = happens.clone();
     let read = move || {
@@ -109,7 +109,7 @@ impl<W: Write> Session<'_, W> {
                 Ok(Happens::Read(Read1::Message(message))) => self.message(&message)?,
                 Ok(Happens::Read(Read1::NoJson(why))) => {
                     self.heard += 1;
-                    self.respond(self.heard, "unknown", Err(format!("a message that is no JSON: {why}")))?;
+                    self.respond(self.heard, "unknown", Err(format!("a message that is not JSON: {why}")))?;
                 }
                 Ok(Happens::Read(Read1::Broken(why))) => {
                     self.event(
@@ -121,9 +121,9 @@ impl<W: Write> Session<'_, W> {
                         "the client's messages cannot be read: {why}"
                     )));
                 }
-                Ok(Happens::Told(run, told)) => {
+                Ok(Happens::Run(run, event)) => {
                     if self.run.as_ref().is_some_and(|now| now.number == run) {
-                        self.told(told)?;
+                        self.run_event(event)?;
                     }
                 }
                 Ok(Happens::Read(Read1::End)) | Err(_) => return Ok(()),
@@ -152,7 +152,7 @@ impl<W: Write> Session<'_, W> {
             Ok(body) => response["body"] = body,
             Err(message) => {
                 response["message"] = message.as_str().into();
-                // Braces would be places for variables.
+                // Braces would be parsed as placeholders.
                 let format = message.replace(['{', '}'], "'");
                 response["body"] = json!({ "error": { "id": ERROR_ID, "format": format, "showUser": true } });
             }
@@ -160,7 +160,7 @@ impl<W: Write> Session<'_, W> {
         self.send(response)
     }
 
-    /// A message of the client.
+    /// Handles a message of the client.
     fn message(&mut self, message: &Value) -> Result<()> {
         self.heard += 1;
         let sequence = message["seq"]
@@ -169,7 +169,7 @@ impl<W: Write> Session<'_, W> {
             .unwrap_or(self.heard);
         let command = message["command"].as_str().unwrap_or("unknown").to_owned();
         if message["type"] != "request" || !message["command"].is_string() || !message["seq"].is_u64() {
-            return self.respond(sequence, &command, Err("that is no request".into()));
+            return self.respond(sequence, &command, Err("that is not a request".into()));
         }
         let answer = self.request(&command, &message["arguments"]);
         let done = answer.is_ok();
@@ -177,7 +177,7 @@ impl<W: Write> Session<'_, W> {
         if done { self.after(&command) } else { Ok(()) }
     }
 
-    /// What follows a response.
+    /// Actions after a response.
     fn after(&mut self, command: &str) -> Result<()> {
         match command {
             "launch" => self.event("initialized", json!({})),
@@ -191,7 +191,7 @@ impl<W: Write> Session<'_, W> {
         }
     }
 
-    /// Ends what runs and says so.
+    /// Ends the run and reports it.
     fn terminated(&mut self, code: u64) -> Result<()> {
         self.run = None;
         if std::mem::replace(&mut self.over, true) {
@@ -215,23 +215,23 @@ impl<W: Write> Session<'_, W> {
         }
     }
 
-    /// Starts a run; the one that there is is given up.
+    /// Starts a run, abandoning the current one.
     fn start(&mut self, go: Go) -> std::result::Result<(), String> {
         self.runs += 1;
         let (number, happens) = (self.runs, self.happens.clone());
         let run = self.run.as_mut().ok_or("nothing is launched")?;
         run.stop = None;
         run.number = number;
-        let say = Box::new(move |told| drop(happens.send(Happens::Told(number, told))));
+        let say = Box::new(move |event| drop(happens.send(Happens::Run(number, event))));
         let hold = run.debuggee.start(go, say);
         run.hold = Some(hold.map_err(|error| format!("no thread can be started: {error}"))?);
         Ok(())
     }
 
-    /// Something that the run tells.
-    fn told(&mut self, told: Told) -> Result<()> {
-        match told {
-            Told::Stopped(stop) => {
+    /// Handles a report of the run.
+    fn run_event(&mut self, event: RunEvent) -> Result<()> {
+        match event {
+            RunEvent::Stopped(stop) => {
                 let mut body = json!({ "reason": stop.reason, "threadId": stop.thread + 1, "allThreadsStopped": true });
                 if !stop.ids.is_empty() {
                     body["hitBreakpointIds"] = json!(stop.ids);
@@ -245,14 +245,14 @@ impl<W: Write> Session<'_, W> {
                 }
                 self.event("stopped", body)
             }
-            Told::Scanned(Some(moment)) => self.again(moment),
-            // No breakpoint before: the beginning.
-            Told::Scanned(None) => self.again(1),
-            Told::Ended(well) => self.terminated(u64::from(!well)),
+            RunEvent::Scanned(Some(moment)) => self.again(moment),
+            // No earlier breakpoint: stop at the beginning.
+            RunEvent::Scanned(None) => self.again(1),
+            RunEvent::Ended(well) => self.terminated(u64::from(!well)),
         }
     }
 
-    /// Runs again up to a moment.
+    /// Re-runs up to a moment.
     fn again(&mut self, moment: u64) -> Result<()> {
         match self.start(Go::To(moment)) {
             Ok(()) => Ok(()),
@@ -269,7 +269,7 @@ impl<W: Write> Session<'_, W> {
         }
         match command {
             "launch" => self.launched(arguments),
-            "attach" => Err("there is nothing to attach to: launch a recording or a pair".into()),
+            "attach" => Err("attach is not supported: launch a recording or a pair".into()),
             "disconnect" | "terminate" | "cancel" => {
                 if command != "cancel" {
                     self.run = None;
@@ -314,7 +314,7 @@ impl<W: Write> Session<'_, W> {
     fn restart(&mut self) -> Answer {
         let before = self.run.take().ok_or("nothing is launched")?;
         let arguments = before.arguments.clone();
-        // What cannot be launched any more leaves the old one as it is.
+        // If the new launch fails, the old one is kept.
         match self.load(&arguments) {
             Ok(mut run) => {
                 run.debuggee.breakpoints = before.debuggee.breakpoints;
@@ -361,7 +361,7 @@ impl<W: Write> Session<'_, W> {
         })
     }
 
-    /// Goes on from a stop, forwards or backwards.
+    /// Continues from a stop, forwards or backwards.
     fn go(&mut self, command: &str, arguments: &Value) -> Answer {
         let run = self.run.as_mut().ok_or("nothing is launched")?;
         let stop = run.stop.as_ref().ok_or("that needs a stop, and the program runs")?;
@@ -397,22 +397,22 @@ impl<W: Write> Session<'_, W> {
 
 impl Run {
     fn programs(&self) -> MutexGuard<'_, Programs> {
-        // The list is whole at every step.
+        // The list is consistent at every step, so a poisoned lock is usable.
         self.debuggee.programs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The thread a request is about.
+/// The thread of a request.
 fn thread(arguments: &Value, stop: &Stop) -> std::result::Result<usize, String> {
     let threads = stop.now.as_ref().map_or(1, super::invocation::Invocation::threads);
     let number = arguments["threadId"].as_u64().ok_or("threadId is missing")?;
     let thread = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
     thread
         .filter(|thread| *thread < threads)
-        .ok_or_else(|| format!("there is no thread {number}"))
+        .ok_or_else(|| format!("no thread {number}"))
 }
 
-/// What the launch's arguments want to see.
+/// The focus in the launch's arguments.
 fn focus(arguments: &Value) -> std::result::Result<Focus, String> {
     let pixel = match &arguments["pixel"] {
         Value::Null => None,
@@ -447,7 +447,7 @@ fn condition(one: &Value) -> std::result::Result<Option<Expression>, String> {
     }
 }
 
-/// Keeps the breakpoints of a request.
+/// Stores the breakpoints of a request.
 fn keep(run: &Run, group: &str, all: Vec<Breakpoint>) {
     run.debuggee.breakpoints.set(group, all);
 }

@@ -1,4 +1,4 @@
-//! Watches the plain engine and stops it.
+//! Observes the scalar engine and stops it.
 
 use super::breakpoints::{Breakpoints, Hit};
 use super::invocation::{Invocation, Lane, Quad, Vertex, What};
@@ -14,63 +14,63 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How a run goes on.
+/// How a run continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Go {
-    /// Up to the first vertex or quad.
+    /// To the first vertex or quad.
     Entry,
-    /// Up to a breakpoint.
+    /// To a breakpoint.
     Continue,
-    /// A thread's next instruction.
+    /// To a thread's next instruction.
     Instruction(usize),
-    /// A thread's next line of the source, or instruction where there is none.
+    /// To a thread's next source line, or its next instruction if it has no source.
     Line(usize),
-    /// The next vertex or quad.
+    /// To the next vertex or quad.
     Out,
-    /// Up to a moment.
+    /// To a moment.
     To(u64),
-    /// Up to a moment, to see where the last breakpoint before it was; then the run ends.
+    /// To a moment, to find the last breakpoint before it; then the run ends.
     Scan(u64),
 }
 
-/// Why and where a run stands still.
+/// Why and where a run has stopped.
 #[derive(Clone, Debug)]
 pub struct Stop {
-    /// How many steps have been done.
+    /// Steps executed so far.
     pub moment: u64,
-    /// The protocol's word.
+    /// The protocol's stop reason.
     pub reason: &'static str,
-    /// The thread it is about.
+    /// The thread it concerns.
     pub thread: usize,
-    /// Breakpoints that are reached.
+    /// Reached breakpoints.
     pub ids: Vec<u64>,
-    /// What runs; nothing before the first vertex.
+    /// The current invocation; `None` before the first vertex.
     pub now: Option<Invocation>,
     /// The job's fault.
     pub fault: Option<Fault>,
 }
 
-/// What a run tells.
-pub enum Told {
-    /// It stands still.
+/// A report of a run.
+pub enum RunEvent {
+    /// It has stopped.
     Stopped(Box<Stop>),
     /// The last breakpoint before the moment of [`Go::Scan`].
     Scanned(Option<u64>),
-    /// It is over, well or not.
+    /// It has ended; whether without a fault.
     Ended(bool),
 }
 
-/// Where what a run tells goes.
-pub type Say = Box<dyn Fn(Told) + Send>;
+/// Receives a run's reports.
+pub type Say = Box<dyn Fn(RunEvent) + Send>;
 
-/// Only these stop a run.
+/// Restricts where a run stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Focus {
     /// Quads with a pixel.
     pub pixel: Option<(u32, u32)>,
     /// A vertex of its job.
     pub vertex: Option<u64>,
-    /// Jobs from this one on; those before run fast.
+    /// Only jobs from this one on; earlier ones run at full speed.
     pub job: usize,
 }
 
@@ -89,7 +89,7 @@ impl Focus {
     }
 }
 
-/// What a step began at.
+/// Where a step began.
 #[derive(Clone, Copy, Debug, Default)]
 struct From {
     id: u64,
@@ -97,7 +97,7 @@ struct From {
     line: Option<u32>,
 }
 
-/// The watcher.
+/// The observer.
 pub struct Stepper {
     programs: Arc<Mutex<Programs>>,
     breakpoints: Arc<Breakpoints>,
@@ -107,28 +107,28 @@ pub struct Stepper {
     go: Go,
     from: From,
     moment: u64,
-    /// Number of the present job.
+    /// Index of the current job.
     pub job: usize,
-    /// Vertices and quads of it so far, and vertices.
+    /// Invocations of the job so far, and vertices.
     begun: [u64; 2],
     id: u64,
     now: Option<Invocation>,
-    /// Fragments that have not told of the present step yet.
+    /// Fragments that have not reported the current step yet.
     pending: [bool; 4],
     uniforms: Arc<Vec<f32>>,
     memory: Vec<[f32; 4]>,
     attributes: VecDeque<Vec<[f32; 4]>>,
     last_hit: Option<u64>,
-    /// Nobody wants the run any more.
+    /// The run was abandoned.
     pub abandoned: bool,
     given_up: Arc<AtomicBool>,
 }
 
-/// How somebody holds a run: it ends when this is dropped.
+/// Handle of a run, which ends when this is dropped.
 pub struct Hold {
-    /// How it goes on from a stop.
+    /// Commands after a stop.
     pub orders: Sender<Go>,
-    /// Nobody wants it any more.
+    /// Set when the handle is dropped.
     pub given_up: Arc<AtomicBool>,
 }
 
@@ -139,7 +139,7 @@ impl Drop for Hold {
 }
 
 impl Stepper {
-    /// A watcher; `orders` are how it goes on from each stop, until it is given up.
+    /// An observer; `orders` are the commands after each stop.
     pub fn new(
         programs: Arc<Mutex<Programs>>,
         breakpoints: Arc<Breakpoints>,
@@ -170,20 +170,20 @@ impl Stepper {
         }
     }
 
-    /// A job begins.
+    /// Begins a job.
     pub fn begin_job(&mut self, job: usize) {
         self.job = job;
         self.begun = [0; 2];
     }
 
-    /// Says that the run is over.
+    /// Reports the end of the run.
     pub fn end(&mut self, well: bool) {
         if !self.abandoned {
-            (self.say)(Told::Ended(well));
+            (self.say)(RunEvent::Ended(well));
         }
     }
 
-    /// The job came to a fault: whoever watches may look around.
+    /// Reports a fault and stops, so that the state can be inspected.
     pub fn fault(&mut self, fault: Fault) {
         if !self.abandoned {
             let active = self.now.as_ref().and_then(|now| now.active().first().copied());
@@ -192,7 +192,7 @@ impl Stepper {
     }
 
     fn programs(&self) -> MutexGuard<'_, Programs> {
-        // The list is whole at every step.
+        // The list is consistent at every step, so a poisoned lock is usable.
         self.programs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -208,7 +208,7 @@ impl Stepper {
         self.boundary(true);
     }
 
-    /// Between two steps.
+    /// Called between two steps.
     fn boundary(&mut self, begins: bool) {
         self.moment += 1;
         if let Some(What::Quad(quad)) = self.now.as_ref().map(|now| &now.what) {
@@ -232,7 +232,7 @@ impl Stepper {
         if !self.focus.has(now) {
             return;
         }
-        // A breakpoint tells more than the end of a step.
+        // A breakpoint is more informative than the end of a step.
         if let Some(hit) = self.breakpoints.hit(now, begins, self.begun[0] == 1) {
             return self.stop(hit.reason, hit.thread, hit.ids, None);
         }
@@ -247,7 +247,7 @@ impl Stepper {
         }
     }
 
-    /// The last instruction is done: whoever stepped over it sees what came of it.
+    /// The last instruction has executed; stops so that its result can be inspected.
     fn ended(&mut self) {
         let Some(now) = &self.now else { return };
         match self.go {
@@ -259,12 +259,12 @@ impl Stepper {
         }
     }
 
-    /// A run that goes over known ground.
+    /// A step of a re-run, before its target moment.
     fn replayed(&mut self, moment: u64, begins: bool, first: usize) {
         if self.moment >= moment {
             match self.go {
                 Go::Scan(_) => {
-                    (self.say)(Told::Scanned(self.last_hit));
+                    (self.say)(RunEvent::Scanned(self.last_hit));
                     self.abandoned = true;
                 }
                 _ => self.stop("step", first, Vec::new(), None),
@@ -277,7 +277,7 @@ impl Stepper {
         }
     }
 
-    /// Whether the step that began somewhere is done.
+    /// Whether a step is complete.
     fn stepped(&self, now: &Invocation, thread: usize) -> bool {
         if now.id != self.from.id {
             return true;
@@ -295,9 +295,9 @@ impl Stepper {
         self.programs().get(now.program)?.source_line(now.pc(thread)?)
     }
 
-    /// Stands still until somebody says how it goes on.
+    /// Stops until the next command.
     fn stop(&mut self, reason: &'static str, thread: usize, ids: Vec<u64>, fault: Option<Fault>) {
-        (self.say)(Told::Stopped(Box::new(Stop {
+        (self.say)(RunEvent::Stopped(Box::new(Stop {
             moment: self.moment,
             reason,
             thread,
@@ -390,7 +390,7 @@ impl Observer for Stepper {
         vertex.outputs.clear();
         vertex.outputs.extend_from_slice(step.outputs);
         vertex.steps += 1;
-        // Behind the last instruction it ends.
+        // After the last instruction, the invocation ends.
         let programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         let length = programs.get(now.program).map_or(0, |program| program.lines.len());
         drop(programs);
@@ -399,23 +399,23 @@ impl Observer for Stepper {
     }
 }
 
-/// The plain engine behind a watcher; jobs that nobody wants to see run on the fast one.
+/// The scalar engine with an observer; jobs outside the focus run on the fast engine.
 #[derive(Clone)]
 pub struct Stepping(pub Arc<Mutex<Stepper>>);
 
 impl Stepping {
-    /// The watcher.
+    /// The observer.
     pub fn lock(&self) -> MutexGuard<'_, Stepper> {
-        // What it knows is whole between steps.
+        // Its state is consistent between steps, so a poisoned lock is usable.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The watcher, where the job is to be watched.
+    /// The observer, if the job is observed.
     fn watcher(&self) -> Result<Option<MutexGuard<'_, Stepper>>> {
         let mut stepper = self.lock();
         stepper.abandoned |= stepper.given_up.load(Ordering::Relaxed);
         if stepper.abandoned {
-            return Err(Fault::new(FaultKind::Budget, "nobody wants the run any more"));
+            return Err(Fault::new(FaultKind::Budget, "the run was abandoned"));
         }
         Ok((stepper.job >= stepper.focus.job).then_some(stepper))
     }

@@ -1,4 +1,4 @@
-//! Registers and memory as the client shows them: names, values and bits.
+//! Registers and memory for display: names, values and bits.
 
 use super::invocation::{Invocation, Lane, Quad, Vertex, What};
 use num::half;
@@ -6,23 +6,23 @@ use serde_json::{Value, json};
 use utgard::gp::UNITS;
 use utgard::pp::Register;
 
-/// Numbers with a name.
+/// A named row of numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The name, which expressions take too.
+    /// The name, which is valid in expressions.
     pub name: String,
     /// The numbers.
     pub values: Vec<f32>,
 }
 
-/// Rows that belong together.
+/// A group of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// What they are.
+    /// Its title.
     pub name: &'static str,
-    /// The protocol's word for it, where it has one.
+    /// The protocol's presentation hint, if any.
     pub hint: Option<&'static str>,
-    /// They are fp16.
+    /// Whether the values are fp16.
     pub half: bool,
     /// The rows.
     pub rows: Vec<Row>,
@@ -44,7 +44,7 @@ fn vectors(letter: &str, all: &[[f32; 4]]) -> Vec<Row> {
     all.iter().enumerate().map(one).collect()
 }
 
-/// Everything a thread has.
+/// All groups of a thread.
 pub fn groups(now: &Invocation, thread: usize) -> Vec<Group> {
     match &now.what {
         What::Quad(quad) => match quad.lanes.get(thread) {
@@ -141,7 +141,7 @@ fn bits(value: f32, is_half: bool) -> String {
     }
 }
 
-/// A number and its bits, or its bits alone.
+/// A number and its bits, or only its bits.
 pub fn number(value: f32, is_half: bool, hex: bool) -> String {
     let bits = bits(value, is_half);
     if hex { bits } else { format!("{value} ({bits})") }
@@ -158,7 +158,7 @@ pub fn text(values: &[f32], is_half: bool, hex: bool) -> String {
     }
 }
 
-/// The type of numbers, in words.
+/// The type of numbers, as text.
 pub fn kind(values: &[f32], is_half: bool) -> String {
     let float = if is_half { "fp16" } else { "fp32" };
     match values.len() {
@@ -167,12 +167,12 @@ pub fn kind(values: &[f32], is_half: bool) -> String {
     }
 }
 
-/// A number that stands for a group of a thread, or a row of it: what the protocol calls a reference.
+/// The protocol's reference to a thread's group, or to a row of it.
 pub fn reference(thread: usize, group: usize, row: Option<usize>) -> u64 {
     1 + thread as u64 + 4 * (group as u64 + 16 * row.map_or(0, |row| row as u64 + 1))
 }
 
-/// What a reference stands for.
+/// Decodes a reference.
 pub fn referred(reference: u64) -> Option<(usize, usize, Option<usize>)> {
     let number = reference.checked_sub(1)?;
     let (thread, rest) = (number % 4, number / 4);

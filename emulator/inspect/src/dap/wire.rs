@@ -1,24 +1,24 @@
-//! Messages on a stream: a header with a length, and JSON.
+//! Messages on a stream: a header with a length, then JSON.
 
 use serde_json::Value;
 use std::io::{BufRead, Read, Write};
 
-/// Bytes of a message at most.
+/// Limit on the size of a message in bytes.
 pub const MAX_MESSAGE: u64 = 16 << 20;
 
-/// Bytes of a header at most.
+/// Limit on the size of a header in bytes.
 const MAX_HEADER: u64 = 4096;
 
-/// What a stream holds next.
+/// The next item on a stream.
 #[derive(Debug, PartialEq)]
 pub enum Read1 {
     /// A message.
     Message(Value),
-    /// Bytes of the length that was said, which are no JSON: the next message can be read.
+    /// A body of the right length that is not JSON; reading can continue.
     NoJson(String),
-    /// Nobody knows where the next message begins.
+    /// The framing is lost.
     Broken(String),
-    /// The end.
+    /// End of the stream.
     End,
 }
 
@@ -41,7 +41,7 @@ pub fn read(input: &mut impl BufRead) -> Read1 {
     }
 }
 
-/// The length a header says; nothing at the stream's end.
+/// The length in a header; `None` at the end of the stream.
 fn header(input: &mut impl BufRead) -> Result<Option<u64>, String> {
     let (mut length, mut left, mut lines) = (None, MAX_HEADER, 0);
     loop {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_read_as_they_are_written() {
+    fn messages_round_trip() {
         let mut bytes = Vec::new();
         write(&mut bytes, &json!({"a": 1})).unwrap();
         bytes.extend(b"content-length: 2\r\nContent-Type: x\r\n\r\n{}");

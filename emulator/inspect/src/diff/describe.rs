@@ -1,4 +1,4 @@
-//! A job as a row of named values, draw by draw: what of it can be compared.
+//! Describes a job as named values, draw by draw, for comparison.
 
 use crate::recorded;
 use emulator::gpu::commands::Commands;
@@ -11,7 +11,7 @@ use utgard::stream::{ListCommand, PrimitiveSetup, VertexCommand, VertexSpec};
 use utgard::texture::MAX_BYTES;
 use utgard::{gp, pp, shader, texture};
 
-/// Fields that say where something is. They are followed, and not compared.
+/// Fields that are addresses: followed but not compared.
 const ADDRESSES: [&str; 11] = [
     "address",
     "state",
@@ -26,15 +26,15 @@ const ADDRESSES: [&str; 11] = [
     "stack",
 ];
 
-/// Bytes of one array that are compared.
+/// Limit on compared bytes of one array.
 const MAX_ARRAY: u32 = 1 << 24;
 
 /// A value of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// In words.
+    /// Text.
     Text(String),
-    /// An array of things of some bytes each: what one is called, its bytes, whether it is floats.
+    /// An array: name of an element, its size in bytes, whether it consists of floats, the bytes.
     Array(&'static str, usize, bool, Vec<u8>),
 }
 
@@ -50,7 +50,7 @@ pub struct Item {
 }
 
 impl Value {
-    /// Where two values part: what is to be said behind the name, and both.
+    /// The first difference of two values: a suffix for the name, and both parts.
     pub fn part(a: &Self, b: &Self) -> (String, [String; 2]) {
         match (a, b) {
             (Self::Array(what, size, floats, one), Self::Array(_, _, _, other)) => {
@@ -74,7 +74,7 @@ impl Value {
     }
 }
 
-/// An element of an array in words.
+/// An element of an array as text.
 fn element(bytes: &[u8], floats: bool) -> String {
     match bytes {
         [] => "nothing".to_owned(),
@@ -91,7 +91,7 @@ fn element(bytes: &[u8], floats: bool) -> String {
     }
 }
 
-/// Everything of a job that can be compared before it runs, as far as memory has it.
+/// All comparable values of a job before it runs, as far as memory has them.
 pub fn describe(memory: &Memory, pipe: Pipe, frame: &[u32]) -> Vec<Item> {
     let mut all = Describer {
         memory,
@@ -105,7 +105,7 @@ pub fn describe(memory: &Memory, pipe: Pipe, frame: &[u32]) -> Vec<Item> {
             all.lists(&frame);
             all.draw = Some(0);
             all.vertices(&frame);
-            // Both streams go by draws.
+            // Both streams are sorted by draw.
             all.items.sort_by_key(|item| item.draw);
         }
         Pipe::Pp => all.pixels(frame),
@@ -125,7 +125,7 @@ impl Describer<'_> {
         self.items.push(Item { draw, name, value });
     }
 
-    /// Fields but for addresses.
+    /// Fields except addresses.
     fn fields(&mut self, of: &str, fields: Vec<(&'static str, String)>) {
         for (name, value) in fields {
             if !ADDRESSES.contains(&name) {
@@ -134,7 +134,7 @@ impl Describer<'_> {
         }
     }
 
-    /// Bits that no row knows.
+    /// Undocumented bits.
     fn undocumented(&mut self, of: &str, bits: Vec<(usize, u32)>) {
         for (word, bits) in bits {
             self.push(
@@ -291,7 +291,7 @@ impl Describer<'_> {
         specs
     }
 
-    /// An attribute of so many vertices: of each the bytes that are read.
+    /// An attribute of some vertices: the bytes that are read.
     fn attribute(&mut self, number: usize, spec: &VertexSpec, count: u32) {
         let bytes = spec.kind.bytes().unwrap_or(4) * (u32::from(spec.components) + 1);
         let one = |vertex: u32| {

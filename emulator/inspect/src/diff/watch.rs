@@ -1,4 +1,4 @@
-//! The fragments at a pixel of both recordings, instruction by instruction.
+//! Compares the fragments at a pixel of both recordings, instruction by instruction.
 
 use super::StepParting;
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ fn fragments(trace: &Trace<'_>, job: usize, pixel: (u32, u32), engine: Box<dyn E
     Ok(switch.fragments())
 }
 
-/// Where the fragments at a pixel part; nothing when they do the same.
+/// Where the fragments at a pixel diverge; `None` if they are identical.
 pub fn parting(
     traces: [&Trace<'_>; 2],
     job: usize,
@@ -49,7 +49,7 @@ fn fragment(number: usize, both: [Option<&PixelFragment>; 2]) -> Option<StepPart
     for at in 0..a.steps.len().max(b.steps.len()) {
         let steps = [a.steps.get(at), b.steps.get(at)];
         let [Some(one), Some(other)] = steps else {
-            let values = steps.map(|one| if one.is_some() { "goes on" } else { "has ended" }.to_owned());
+            let values = steps.map(|one| if one.is_some() { "continues" } else { "has ended" }.to_owned());
             return Some(step(number, steps, "the program".to_owned(), values));
         };
         if let Some((name, values)) = parts(one, other) {
@@ -88,13 +88,13 @@ fn step(fragment: usize, steps: [Option<&Step>; 2], name: String, values: [Strin
     }
 }
 
-/// What of a step is not the same: its text, a number that it read or gave, or where it goes.
+/// The first difference of a step: its text, an operand or result, or its successor.
 fn parts(a: &Step, b: &Step) -> Option<(String, [String; 2])> {
     let text = |step: &Step| step.text.trim().to_owned();
     if text(a) != text(b) {
         return Some(("the instruction".to_owned(), [text(a), text(b)]));
     }
-    let lists = [("reads", &a.reads, &b.reads), ("gives", &a.gives, &b.gives)];
+    let lists = [("reads", &a.reads, &b.reads), ("yields", &a.gives, &b.gives)];
     let operands = lists.into_iter().find_map(|(what, a, b)| {
         let same = |(a, b): (&Operand, &Operand)| {
             a.values
@@ -109,7 +109,10 @@ fn parts(a: &Step, b: &Step) -> Option<(String, [String; 2])> {
         ))
     });
     operands.or_else(|| {
-        let goes = |step: &Step| step.next.map_or("ends".to_owned(), |next| format!("goes to {next}"));
+        let goes = |step: &Step| {
+            step.next
+                .map_or("ends".to_owned(), |next| format!("continues at {next}"))
+        };
         ((a.next, a.discarded) != (b.next, b.discarded)).then(|| ("the branch".to_owned(), [goes(a), goes(b)]))
     })
 }

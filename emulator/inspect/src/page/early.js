@@ -1,2 +1,2 @@
-// Before anything of the page is there: with scripts, nothing is laid out that is not shown.
+// Runs before the page is parsed: with scripts, hidden parts are not laid out.
 document.documentElement.classList.add("scripted");

@@ -1,5 +1,4 @@
-// A picture's bytes stand on the page once. Where it is shown again there is a link without scripts; here it becomes
-// the picture.
+// A picture's bytes are on the page once. Further uses are links, which this script replaces by the picture.
 for (const link of document.querySelectorAll("a.same[data-picture]")) {
   const first = document.getElementById(`picture-${link.dataset.picture}`);
   if (!first) continue;

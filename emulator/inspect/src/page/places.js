@@ -1,15 +1,15 @@
-// Shows the job and the draw that the address names (#job=2&draw=3&px=31,40, #job=2&at=0x1000), and goes through them
-// by keys.
+// Shows the job and the draw of the URL's fragment (#job=2&draw=3&px=31,40, #job=2&at=0x1000), and steps through them by
+// keys.
 const jobs = [...document.querySelectorAll(".job")];
 const links = [...document.querySelectorAll("nav a")];
 
 const named = () => decodeURIComponent(location.hash.slice(1));
 const number = (text, key) => new URLSearchParams(text).get(key);
 
-// What is shown now: the job's element, and the draw's.
+// The visible elements: the job's and the draw's.
 let shown = {};
 
-// Somebody came by a link: what it leads to gets the focus.
+// After following a link its target gets the focus.
 let followed = false;
 addEventListener("click", (event) => { followed = !!event.target.closest?.("a[href^='#']"); }, true);
 
@@ -39,7 +39,7 @@ function show() {
     if (to === now.job?.id) link.parentElement.classList.add("current");
     else if (!to.includes("&")) link.parentElement.classList.remove("current");
   }
-  // What is folded up opens for whoever comes to it.
+  // A collapsed target of a link opens.
   for (let at = now.target; at; at = at.parentElement) if (at.matches("details")) at.open = true;
   if (now.target && (followed || !shown.job)) {
     now.target.focus({ preventScroll: true });

@@ -1,5 +1,5 @@
-// Above the draws of a pixel job: goes through the pictures behind each, lays the triangles over them, and asks for the
-// history of a pixel.
+// Above the draws of a pixel job: steps through the picture after each, overlays the triangles, and requests the history of
+// a pixel.
 const data = JSON.parse(document.getElementById("data").textContent);
 
 function make(tag, attributes, ...children) {
@@ -57,7 +57,7 @@ class Viewer {
     const [width, height] = this.facts.size;
     const overlay = make("svg", { class: "overlay", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
     const stage = make("div", { class: "stage", onclick: (event) => {
-      // Pictures are painted at whole pixels of the screen, and the border is none of the picture.
+      // Pictures are drawn at whole pixels of the screen, and the border is outside the picture.
       const box = picture.getBoundingClientRect();
       const at = (from, size, pixels) => Math.min(pixels - 1, Math.max(0, Math.floor(from / size * pixels)));
       const [left, top] = [Math.round(box.left) + picture.clientLeft, Math.round(box.top) + picture.clientTop];
@@ -133,7 +133,7 @@ class Viewer {
     this.color.value = context.getImageData(0, 0, 1, 1).data.slice(0, 3).join(" ");
   }
 
-  // The history stands on the page, is asked of the server, or is not to be had.
+  // The history is on the page, comes from the server, or is unavailable.
   async history([x, y]) {
     const have = this.job.querySelector(`.history[data-pixel="${x},${y}"]`);
     if (have) return;

@@ -1,4 +1,4 @@
-//! The history of any pixel, asked for when the report is there already.
+//! The history of a pixel, computed on demand for an existing report.
 
 use super::html::Html;
 use super::model::{Kind, Report};
@@ -15,11 +15,11 @@ use emulator::gpu::frame::Frame;
 use loader::trace::{Pipe, Record, Trace};
 use std::sync::Arc;
 
-/// The history of a pixel of a job as a part of a page: the recording runs again up to there. Nothing where the job is none
-/// of pixels or has no such pixel.
+/// The history of a pixel of a job as an HTML fragment; re-runs the recording up to there. `None` if it is not a pixel
+/// job or has no such pixel.
 ///
 /// # Errors
-/// As [`collect`](super::collect()).
+/// See [`collect`](super::collect()).
 pub fn history(trace: &Trace<'_>, report: &Report, job: usize, pixel: [u32; 2]) -> Result<Option<String>> {
     let of = report.jobs.get(job).map(|job| &job.kind);
     let Some(Kind::Pp(pp)) = of.filter(|kind| has(kind, pixel)) else {
@@ -55,7 +55,7 @@ pub fn history(trace: &Trace<'_>, report: &Report, job: usize, pixel: [u32; 2]) 
                     made.extend(gpu.geometry().map(|geometry| (number, geometry.clone())));
                 }
             }
-            // A job that faulted is followed by the next, as it was for the report.
+            // A faulting job is followed by the next, as in the report.
             Pipe::Pp => drop(gpu.run_pp(frame)),
         }
         number += 1;

@@ -1,4 +1,4 @@
-//! Runs a recording with somebody watching and collects what a report tells.
+//! Runs a recording with an observer and collects a report.
 
 use super::geometry;
 use super::model::{Gp, Job, Kind, Painted, Pp, Report};
@@ -20,21 +20,21 @@ use emulator::memory::Memory;
 use loader::trace::{Pipe, Record, Trace};
 use std::sync::Arc;
 
-/// Jobs of a report at most.
+/// Limit on jobs in a report.
 const MAX_JOBS: usize = 1000;
 
-/// Draws of a pixel job that are shown at most.
+/// Limit on shown draws of a pixel job.
 const MAX_DRAWS: usize = 500;
 
-/// Geometry jobs whose primitives are kept for the pixel jobs behind them.
+/// Limit on geometry jobs whose primitives are kept for later pixel jobs.
 const MAX_GEOMETRIES: usize = 64;
 
-/// What is asked of a report.
+/// Options of a report.
 #[derive(Clone, Debug, Default)]
 pub struct Options<'a> {
     /// The recording's name.
     pub name: &'a str,
-    /// Pixels whose histories are told.
+    /// Pixels whose histories are included.
     pub pixels: &'a [[u32; 2]],
 }
 
@@ -48,17 +48,17 @@ struct Made {
 struct Collector<'a> {
     gpu: Gpu,
     observed: Observed,
-    /// What the engine had seen before the present job.
+    /// The engine's observations before the current job.
     before: observed::Report,
     made: Vec<Made>,
     options: &'a Options<'a>,
     report: Report,
 }
 
-/// Runs a recording and collects what there is to tell. A job that ends with a fault is told of, and the next one runs.
+/// Runs a recording and collects a report. A job that ends with a fault is reported, and the next one runs.
 ///
 /// # Errors
-/// When a record cannot be followed: an object that does not fit, bytes that are in none.
+/// An invalid record: an object that does not fit, bytes outside all objects.
 pub fn collect(trace: &Trace<'_>, options: &Options<'_>) -> Result<Report, Error> {
     let observed = Observed::new(Tell::Nothing, Box::new(std::io::sink()));
     let mut collector = Collector {
@@ -86,7 +86,7 @@ pub fn collect(trace: &Trace<'_>, options: &Options<'_>) -> Result<Report, Error
     Ok(collector.finish())
 }
 
-/// So many of something.
+/// A count with its noun.
 fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
@@ -140,10 +140,10 @@ impl Collector<'_> {
                     .map(|stream| geometry::stream(stream, &mut job.left_out))
                     .collect();
             }
-            Err(fault) => job.notes.push(format!("the streams cannot be put into words: {fault}")),
+            Err(fault) => job.notes.push(format!("the streams cannot be described: {fault}")),
         }
         let draws = dump::draws(&self.gpu.memory, frame).unwrap_or_else(|fault| {
-            job.notes.push(format!("the draws cannot be told: {fault}"));
+            job.notes.push(format!("the draws cannot be described: {fault}"));
             Vec::new()
         });
         let done = self.gpu.run_gp(frame);
@@ -211,7 +211,7 @@ impl Collector<'_> {
             .flatten()
             .map(|under| under.rgba);
         let painter = Painter::new(&frame, self.options.pixels, true);
-        // Draws may sample what the job writes: they are shown with what was there before it.
+        // Draws may sample the job's target: they are shown with its previous contents.
         let before = target_bytes(&self.gpu.memory, &frame);
         let done = self.gpu.run_pp_observed(words, &painter);
         let seen = painter.into_seen();
@@ -228,8 +228,9 @@ impl Collector<'_> {
         pp.costly = pixels::costliest(&seen);
         let made = &self.made;
         pp.histories = pixels::histories(&seen, &inside(self.options.pixels, pp.size), |of| job_of(made, of));
-        if seen.untold > 0 {
-            job.left_out.push(format!("{} fragments of chosen pixels", seen.untold));
+        if seen.missing > 0 {
+            job.left_out
+                .push(format!("{} fragments of chosen pixels", seen.missing));
         }
         let draws = pp.draws.len();
         job.kind = Kind::Pp(Box::new(pp));
@@ -246,7 +247,7 @@ impl Collector<'_> {
         Ok(())
     }
 
-    /// What every draw painted.
+    /// Fills in the result of every draw.
     fn paint(
         &mut self,
         seen: &Seen,
@@ -317,7 +318,7 @@ fn finish_programs(programs: Programs<'_>, job: &mut Job) {
     job.programs = programs.take();
 }
 
-/// The bytes from where the job's pictures begin to the ends of their objects.
+/// The bytes from the start of the job's targets to the ends of their objects.
 fn target_bytes(memory: &Memory, frame: &Frame) -> Vec<(u32, Vec<u8>)> {
     let units = frame.write_backs.iter();
     units
@@ -327,12 +328,12 @@ fn target_bytes(memory: &Memory, frame: &Frame) -> Vec<(u32, Vec<u8>)> {
 
 fn put_bytes(memory: &mut Memory, all: &[(u32, Vec<u8>)]) {
     for (address, bytes) in all.iter().filter(|(_, bytes)| !bytes.is_empty()) {
-        // They were read there, so there is room.
+        // They were read from there, so they fit.
         let _ = memory.write(*address, bytes);
     }
 }
 
-/// Keeps what is at the addresses that a job's texts name.
+/// Records memory at the addresses in a job's texts.
 fn places(memory: &Memory, job: &mut Job) {
     let objects: Vec<(u32, u32)> = memory.objects().map(|(at, bytes)| (at, bytes.len() as u32)).collect();
     let mut places = Places::default();
@@ -340,7 +341,8 @@ fn places(memory: &Memory, job: &mut Job) {
         places.scan(memory, &objects, &text);
     }
     if places.left_out > 0 {
-        job.left_out.push(format!("what is at {} addresses", places.left_out));
+        job.left_out
+            .push(format!("the contents of {} addresses", places.left_out));
     }
     job.places = places;
 }

@@ -1,4 +1,4 @@
-//! Geometry jobs: streams in words, and the vertices of every draw.
+//! Geometry jobs: streams as text, and the vertices of every draw.
 
 use super::model::{Column, Geometry};
 use super::programs::Programs;
@@ -7,16 +7,16 @@ use emulator::gpu::gp::vertex;
 use emulator::memory::Memory;
 use utgard::stream::{ComponentType, ListCommand, OutputKind, VertexCommand, VertexSpec};
 
-/// Commands of a stream that are shown at most.
+/// Limit on shown commands of a stream.
 const MAX_COMMANDS: usize = 1024;
 
-/// Vertices of a draw that are shown at most.
+/// Limit on shown vertices of a draw.
 const MAX_VERTICES: u32 = 48;
 
-/// Draws of a job whose vertices are shown at most.
+/// Limit on draws of a job with shown vertices.
 pub const MAX_TABLES: usize = 128;
 
-/// A stream's commands; what they point to only where no other part of the report shows it.
+/// A stream's commands; memory that they point to is included only if no other part of the report shows it.
 pub fn stream(stream: Stream, left_out: &mut Vec<String>) -> (String, Vec<Command>) {
     let title = format!("{} stream at {:#x} to {:#x}", stream.name, stream.start, stream.end);
     let is_list = stream.name != "vertex";
@@ -38,7 +38,7 @@ pub fn stream(stream: Stream, left_out: &mut Vec<String>) -> (String, Vec<Comman
     (title, commands)
 }
 
-/// The vertex side of a draw, read behind the job.
+/// The vertex side of a draw, read after the job.
 pub fn draw(memory: &Memory, of: &DrawPrograms, programs: &mut Programs<'_>, table: bool) -> Geometry {
     let source = &of.source;
     let mut draw = Geometry {
@@ -58,7 +58,7 @@ pub fn draw(memory: &Memory, of: &DrawPrograms, programs: &mut Programs<'_>, tab
     draw
 }
 
-/// The command in words, with what it goes by.
+/// Describes the draw command.
 fn words(source: &DrawSource) -> String {
     let command = &source.command;
     let indices = match command.indexed {
@@ -80,7 +80,7 @@ fn words(source: &DrawSource) -> String {
     )
 }
 
-/// The attributes a run reads and the outputs it stores.
+/// The attributes that a run reads and the outputs that it stores.
 fn columns(run: &VertexRun) -> Vec<(Column, VertexSpec)> {
     let column = |name: String, spec: &VertexSpec, components: usize, kind: String| {
         let place = format!("{kind} at {:#x}, {} bytes a vertex", spec.address, spec.stride);

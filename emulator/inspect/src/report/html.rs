@@ -1,22 +1,22 @@
-//! Markup: what the page itself says is markup, what comes from elsewhere is text.
+//! HTML output: `raw` is markup of the page, `text` is escaped data.
 
 use super::places::addresses;
 use std::fmt::Display;
 
-/// A page in work.
+/// A page being written.
 #[derive(Debug, Default)]
 pub struct Html {
     out: String,
 }
 
 impl Html {
-    /// Markup of the page's own: nothing that a file could have said.
+    /// Markup of the page itself, never data.
     pub fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.out.push_str(markup);
         self
     }
 
-    /// Text, also within an attribute's quotes.
+    /// Escaped text, also valid in a quoted attribute.
     pub fn text(&mut self, text: impl Display) -> &mut Self {
         for c in text.to_string().chars() {
             match c {
@@ -25,7 +25,7 @@ impl Html {
                 '>' => self.out.push_str("&gt;"),
                 '"' => self.out.push_str("&quot;"),
                 '\'' => self.out.push_str("&#39;"),
-                // Neither control characters nor those that turn the direction of what stands around them.
+                // No control characters, and none that change the text direction.
                 '\n' | '\t' => self.out.push(c),
                 '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => self.out.push('\u{fffd}'),
                 c if c.is_control() => self.out.push('\u{fffd}'),
@@ -35,7 +35,7 @@ impl Html {
         self
     }
 
-    /// Text whose addresses are links, those of which `known` says that something is shown.
+    /// Text with links for addresses that `known` accepts.
     pub fn linked(&mut self, text: &str, job: usize, known: impl Fn(u32) -> bool) -> &mut Self {
         for (number, line) in text.lines().enumerate() {
             if number > 0 {
@@ -56,26 +56,26 @@ impl Html {
         self
     }
 
-    /// An address as a link to what is there.
+    /// An address as a link to its contents.
     pub fn address(&mut self, shown: &str, job: usize, address: u32) -> &mut Self {
         self.raw("<a href=\"#");
         self.text(place(job, address)).raw("\">").text(shown).raw("</a>")
     }
 
-    /// What was written.
+    /// The finished page.
     pub fn finish(self) -> String {
         self.out
     }
 }
 
-/// Name of a place in a job, for links.
+/// Anchor of an address in a job.
 pub fn place(job: usize, address: u32) -> String {
     format!("job={job}&at={address:#x}")
 }
 
-/// JSON as it may stand in a script element.
+/// JSON escaped for a script element.
 pub fn json(value: &serde_json::Value) -> String {
-    // What could end the element, or begin a comment in it, begins with this.
+    // Sequences that could end the element or begin a comment contain this.
     value.to_string().replace('<', "\\u003c")
 }
 

@@ -1,4 +1,4 @@
-//! Reports of recordings: every job, draw, texture and program, first as data, then as a page.
+//! Reports of recordings: every job, draw, texture and program, as data and as an HTML page.
 
 mod ask;
 mod collect;

@@ -1,4 +1,4 @@
-//! What a report tells, before it is a page.
+//! The data of a report.
 
 use super::pictures::{PictureId, Pictures};
 use super::places::Places;
@@ -6,45 +6,45 @@ use crate::history::Entry;
 use emulator::dump::{Command, Said};
 use emulator::exec::observed::Stage;
 
-/// A recording that was looked into.
+/// An inspected recording.
 #[derive(Debug, Default)]
 pub struct Report {
     /// The recording's name.
     pub name: String,
-    /// The GPU and how many pixel processors it has.
+    /// The GPU and its number of pixel processors.
     pub device: String,
     /// The jobs in order.
     pub jobs: Vec<Job>,
     /// Their pictures.
     pub pictures: Pictures,
-    /// What is not shown for lack of room, in words.
+    /// Notes on parts omitted because of limits.
     pub left_out: Vec<String>,
 }
 
 /// A job.
 #[derive(Debug)]
 pub struct Job {
-    /// Its number.
+    /// Its index.
     pub number: usize,
-    /// Byte of the recording where it stands.
+    /// Its byte offset in the recording.
     pub offset: u64,
-    /// What it did, in a line.
+    /// A one-line summary.
     pub summary: String,
     /// The fault that ended it.
     pub fault: Option<String>,
-    /// What nobody knows the meaning of.
+    /// Undocumented bits.
     pub notes: Vec<String>,
-    /// What it does.
+    /// Its kind.
     pub kind: Kind,
     /// Programs its draws and vertices ran.
     pub programs: Vec<Program>,
-    /// What is at the addresses it names.
+    /// Memory at the addresses in its texts.
     pub places: Places,
-    /// What is not shown of it for lack of room.
+    /// Notes on parts omitted because of limits.
     pub left_out: Vec<String>,
 }
 
-/// The two kinds of jobs.
+/// The kinds of jobs.
 #[derive(Debug)]
 pub enum Kind {
     /// Geometry.
@@ -65,17 +65,17 @@ pub struct Gp {
 /// The vertex side of a draw.
 #[derive(Debug, Default)]
 pub struct Geometry {
-    /// Number among the job's draw commands.
+    /// Index among the job's draw commands.
     pub number: u32,
-    /// What is drawn, in words.
+    /// Description of the draw.
     pub words: String,
-    /// Names of the vertices' values and whether the program reads or writes them.
+    /// Columns of the table: names, and whether the program reads or writes them.
     pub columns: Vec<Column>,
-    /// Values of the first vertices, as many columns each.
+    /// Values of the first vertices, one per column.
     pub rows: Vec<(u32, Vec<Option<[f32; 4]>>)>,
-    /// Vertices that are there.
+    /// Number of vertices.
     pub vertices: u32,
-    /// Which of the job's programs.
+    /// Index of its program in the job.
     pub program: Option<usize>,
 }
 
@@ -84,22 +84,22 @@ pub struct Geometry {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// Components it has.
+    /// Number of components.
     pub components: usize,
-    /// Where it is and how it lies there.
+    /// Its address and layout.
     pub place: String,
 }
 
 /// A program of a job.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// Which processor it is for.
+    /// The processor that it is for.
     pub stage: Stage,
     /// Its address.
     pub address: u32,
-    /// Instructions: address, text, how often it ran in the job, how often its branch was not taken and taken.
+    /// Its instructions.
     pub lines: Vec<ProgramLine>,
-    /// What may be wrong with it.
+    /// Findings about it.
     pub findings: Vec<String>,
 }
 
@@ -119,28 +119,28 @@ pub struct ProgramLine {
 pub struct Pp {
     /// Width and height.
     pub size: [u32; 2],
-    /// Its frame in words.
+    /// Its frame as text.
     pub frame: String,
-    /// What it wrote: title and picture.
+    /// Its targets: title and picture.
     pub targets: Vec<Shown>,
-    /// What the tiles were cleared to, or what was there.
+    /// The clear value of the tiles, or the previous contents.
     pub before: Option<PictureId>,
-    /// What was painted, in order.
+    /// The draws, in order.
     pub draws: Vec<Painted>,
     /// Pictures of the whole job: overdraw, cost, depth, stencil.
     pub maps: Vec<Shown>,
-    /// Tiles that cost most: column, row, instructions.
+    /// The most expensive tiles: column, row, instructions.
     pub costly: Vec<(u32, u32, u64)>,
     /// Histories of chosen pixels.
     pub histories: Vec<([u32; 2], Vec<Entry>)>,
 }
 
-/// A picture with what it shows.
+/// A picture with a title.
 #[derive(Clone, Debug)]
 pub struct Shown {
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// The picture; none where there was no room, or nothing to see.
+    /// The picture; `None` if it exceeded the limits or is empty.
     pub picture: Option<PictureId>,
 }
 
@@ -149,36 +149,36 @@ pub struct Shown {
 pub struct Painted {
     /// The geometry job, and the draw in it.
     pub from: Option<(usize, u32)>,
-    /// What it did, in a line.
+    /// A one-line summary.
     pub summary: String,
-    /// The picture behind it.
+    /// The picture after it.
     pub picture: Option<PictureId>,
-    /// Depth and stencil behind it, where it changed them.
+    /// Depth and stencil after it, if it changed them.
     pub buffers: Vec<Shown>,
     /// Its triangles in the picture.
     pub mesh: Vec<[[f32; 2]; 3]>,
-    /// Triangles of it that are not shown.
+    /// Number of its triangles that are not shown.
     pub more_triangles: usize,
-    /// Its render state, and where that is.
+    /// Its render state.
     pub state: Vec<Said>,
-    /// Address of the state.
+    /// Address of the render state.
     pub state_address: u32,
-    /// Its uniforms, a line each.
+    /// Its uniforms, one per line.
     pub uniforms: String,
     /// Its textures.
     pub textures: Vec<Texture>,
-    /// Which of the job's programs.
+    /// Index of its program in the job.
     pub program: Option<usize>,
-    /// What of the state cannot be read.
+    /// Parts of the state that cannot be read.
     pub trouble: Vec<String>,
 }
 
 /// A texture of a draw.
 #[derive(Debug, Default)]
 pub struct Texture {
-    /// Number of the sampler.
+    /// Index of the sampler.
     pub number: u32,
-    /// The descriptor in words.
+    /// The descriptor as text.
     pub words: String,
     /// Levels and faces.
     pub levels: Vec<Shown>,

@@ -1,4 +1,4 @@
-//! The report as a page that needs no other file, and no scripts to be read.
+//! The report as a self-contained HTML page that is readable without scripts.
 
 use super::html::{Html, json};
 use super::model::{Job, Kind, Program, Report};
@@ -11,17 +11,17 @@ use sha2::{Digest, Sha256};
 
 const STYLE: &str = include_str!("../page/style.css");
 
-/// What runs before the page is read.
+/// The script that runs before the page is parsed.
 const EARLY: &str = include_str!("../page/early.js");
 
-/// The page's modules; none knows another.
+/// The page's script modules, which are independent.
 const SCRIPTS: [&str; 3] = [
     include_str!("../page/pictures.js"),
     include_str!("../page/places.js"),
     include_str!("../page/viewer.js"),
 ];
 
-/// The page; `live` when a server behind it tells the history of any pixel.
+/// The page; `live` if a server provides the history of any pixel.
 pub fn page(report: &Report, live: bool) -> String {
     let mut writer = Writer::new(&report.pictures);
     head(&mut writer.html, report, live);
@@ -48,7 +48,8 @@ pub fn page(report: &Report, live: bool) -> String {
     page
 }
 
-/// The head. Nothing but the page's own style and scripts may run, whatever else might get into it.
+/// The head. Its content security policy allows only the page's own style and scripts, in case data is ever not
+/// escaped.
 fn head(html: &mut Html, report: &Report, live: bool) {
     let hash = |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
     let scripts = [&[EARLY], &SCRIPTS[..]].concat().into_iter().map(hash);
@@ -173,7 +174,7 @@ fn job(writer: &mut Writer<'_>, report: &Report, job: &Job) {
     writer.html.raw("</section>\n");
 }
 
-/// A program with how often it ran.
+/// A program with execution counts.
 fn program(html: &mut Html, job: &Job, at: usize, program: &Program) {
     let cycles: u64 = program.lines.iter().map(|line| line.hits).sum();
     let most = program.lines.iter().map(|line| line.hits).max().unwrap_or(0).max(1);
@@ -218,7 +219,7 @@ fn program(html: &mut Html, job: &Job, at: usize, program: &Program) {
     html.raw("</tbody></table></div>\n</section>\n");
 }
 
-/// What is at the addresses the job names.
+/// Memory at the addresses that the job names.
 fn memory(html: &mut Html, job: &Job) {
     if job.places.is_empty() {
         return;
@@ -238,7 +239,7 @@ fn memory(html: &mut Html, job: &Job) {
         for (row, bytes) in place.bytes.chunks(16).enumerate() {
             html.raw(if row > 0 { "\n" } else { "" });
             for word in bytes.chunks(4) {
-                // Words as numbers are, the highest digit first.
+                // Words as numbers, most significant digit first.
                 for byte in word.iter().rev() {
                     html.text(format_args!("{byte:02x}"));
                 }
@@ -250,7 +251,7 @@ fn memory(html: &mut Html, job: &Job) {
     html.raw("</tbody></table></div></details>\n");
 }
 
-/// What the scripts and other programs go by.
+/// The data for scripts and other programs.
 fn data(report: &Report, live: bool) -> Value {
     let job = |job: &Job| {
         let mut value = json!({ "number": job.number, "offset": job.offset, "fault": job.fault, "notes": job.notes });

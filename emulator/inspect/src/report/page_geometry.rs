@@ -79,7 +79,7 @@ fn draw(writer: &mut Writer<'_>, report: &Report, job: &Job, draw: &Geometry) {
     writer.html.raw("</article>\n");
 }
 
-/// Which pixel jobs painted a draw, and as which of theirs.
+/// The pixel jobs that drew a draw, and its index in each.
 fn painted(report: &Report, job: usize, draw: u32) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     for of in report.jobs.iter().skip(job) {
@@ -132,7 +132,7 @@ fn table(writer: &mut Writer<'_>, job: &Job, draw: &Geometry) {
     }
 }
 
-/// A number in few digits.
+/// A number with few digits.
 fn short(value: f32) -> String {
     let size = value.abs();
     match size == 0.0 || (1e-3..1e6).contains(&size) {

@@ -1,11 +1,11 @@
-//! Histories of pixels on the page; the server gives the same on demand.
+//! Histories of pixels on the page; the server sends the same fragments on demand.
 
 use super::html::Html;
 use super::model::Pp;
 use super::writer::draw_name;
 use crate::history::{End, Entry, numbers};
 
-/// The history of a pixel as a part of a page.
+/// The history of a pixel as an HTML fragment.
 pub fn section(html: &mut Html, job: usize, pp: &Pp, [x, y]: [u32; 2], entries: &[Entry]) {
     html.raw("<section class=\"history\" data-pixel=\"")
         .text(format_args!("{x},{y}"))
@@ -21,7 +21,7 @@ pub fn section(html: &mut Html, job: usize, pp: &Pp, [x, y]: [u32; 2], entries: 
     html.raw(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Fragments of the pixel\"><table><thead><tr>",
     );
-    html.raw("<th>draw</th><th>primitive</th><th>colour</th><th>what became of it</th><th>the pixel then</th>");
+    html.raw("<th>draw</th><th>primitive</th><th>colour</th><th>outcome</th><th>pixel after it</th>");
     html.raw("</tr></thead><tbody>\n");
     for entry in entries {
         self::entry(html, job, pp, entry);
@@ -46,7 +46,7 @@ fn entry(html: &mut Html, job: usize, pp: &Pp, entry: &Entry) {
             .raw("\">draw ")
             .text(draw)
             .raw("</a>"),
-        // A draw that painted nothing at all is known by its vertices only.
+        // A draw without fragments is known only by its vertices.
         (None, Some((of, draw))) => {
             html.raw("<a href=\"#")
                 .text(draw_name(of, draw))
@@ -80,7 +80,7 @@ fn entry(html: &mut Html, job: usize, pp: &Pp, entry: &Entry) {
     html.raw("</td></tr>\n");
 }
 
-/// A small square of a colour, without its alpha.
+/// A small square of a colour, ignoring alpha.
 fn swatch(html: &mut Html, [red, green, blue, _]: [u8; 4]) {
     html.raw("<svg class=\"swatch\" width=\"14\" height=\"14\" aria-hidden=\"true\"><rect width=\"14\" height=\"14\" fill=\"#");
     html.text(format_args!("{red:02x}{green:02x}{blue:02x}"))

@@ -5,7 +5,7 @@ use super::model::{Job, Painted, Pp, Shown, Texture};
 use super::page_history;
 use super::writer::{Writer, draw_name, program_name, program_title};
 
-/// A pixel job: what it wrote, its draws, its maps, its pixels.
+/// A pixel job: targets, draws, maps, pixels.
 pub fn pp(writer: &mut Writer<'_>, job: &Job, pp: &Pp) {
     let known = |address| job.places.has(address);
     writer.html.raw("<div class=\"row targets\">\n");
@@ -94,7 +94,7 @@ fn draw(writer: &mut Writer<'_>, job: &Job, pp: &Pp, number: usize, draw: &Paint
     writer.html.raw("</article>\n");
 }
 
-/// The triangles as lines.
+/// The triangles as outlines.
 fn mesh(html: &mut Html, [width, height]: [u32; 2], draw: &Painted) {
     if draw.mesh.is_empty() {
         return;
@@ -110,7 +110,7 @@ fn mesh(html: &mut Html, [width, height]: [u32; 2], draw: &Painted) {
         .raw("\"><path d=\"");
     for corners in &draw.mesh {
         for (at, corner) in corners.iter().enumerate() {
-            // What is far outside is cut off: lines in the picture keep their direction as far as anybody sees.
+            // Far coordinates are clamped: lines keep their direction within the picture, as far as visible.
             let [x, y] = corner.map(|value| value.clamp(-16384.0, 16384.0));
             html.raw(if at == 0 { "M" } else { "L" });
             html.text(format_args!("{x:.1} {y:.1}"));
@@ -129,7 +129,7 @@ fn mesh(html: &mut Html, [width, height]: [u32; 2], draw: &Painted) {
     html.raw("</figcaption></figure>\n");
 }
 
-/// The render state, what is unusual first.
+/// The render state, non-default values first.
 fn state(html: &mut Html, job: &Job, draw: &Painted) {
     let known = |address| job.places.has(address);
     html.raw("<h4>State</h4>\n<ul class=\"state\">\n");

@@ -1,16 +1,16 @@
-//! Watching a pixel job's tiles: what every draw left there, what it cost, and what became of chosen pixels.
+//! Observes a pixel job's tiles: the result and the cost of every draw, and the outcomes at chosen pixels.
 
-use crate::history::{MAX_ENTRIES, Told, address};
+use crate::history::{MAX_ENTRIES, ObservedFragment, address};
 use emulator::gpu::frame::Frame;
 use emulator::gpu::pp::observe::{Fate, Painted, Place, Watch};
 use emulator::gpu::tile::{PIXELS, SIDE, Tile, in_tile};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Tiles that are kept of a job at most: some 256 MiB.
+/// Limit on kept tiles of a job: about 256 MiB.
 const MAX_KEPT: usize = 100_000;
 
-/// A tile as a draw left it, rows from the top.
+/// A tile after a draw, rows from the top.
 #[derive(Clone)]
 struct Kept {
     color: Vec<[u8; 4]>,
@@ -18,52 +18,52 @@ struct Kept {
     stencil: Vec<u8>,
 }
 
-/// What a draw did.
+/// Observations of a draw.
 #[derive(Clone, Default)]
 pub struct DrawSeen {
-    /// Fragments that were run.
+    /// Number of fragments.
     pub fragments: u64,
-    /// Instructions they ran.
+    /// Number of instructions.
     pub instructions: u64,
-    /// Tiles it painted into.
+    /// Tiles that it drew to.
     tiles: BTreeMap<(u32, u32), Kept>,
-    /// Some of its tiles were not kept.
+    /// Whether some of its tiles were not kept.
     pub incomplete: bool,
 }
 
-/// A draw by its geometry's address and its number.
+/// A draw, by its geometry's address and its index.
 pub type DrawKey = (usize, u32);
 
-/// What was seen of a job.
+/// Observations of a job.
 #[derive(Default)]
 pub struct Seen {
     /// Every draw.
     pub draws: BTreeMap<DrawKey, DrawSeen>,
-    /// Fragments that were run at each pixel.
+    /// Number of fragments at each pixel.
     pub overdraw: Vec<u64>,
-    /// Instructions each tile's fragments ran, by column and row.
+    /// Number of instructions per tile, by column and row.
     pub cost: BTreeMap<(u32, u32), u64>,
-    /// What became of fragments at the chosen pixels.
-    pub told: Vec<Told>,
-    /// Fragments of chosen pixels that are not in it.
-    pub untold: u64,
+    /// Outcomes of fragments at the chosen pixels.
+    pub fragments: Vec<ObservedFragment>,
+    /// Number of fragments at chosen pixels that are missing from the list.
+    pub missing: u64,
     begun: BTreeMap<(u32, u32), Kept>,
     kept: usize,
 }
 
-/// Watches a job.
+/// Observes a job.
 pub struct Painter {
     size: [u32; 2],
     pixels: Vec<[u32; 2]>,
     seen: Mutex<Seen>,
-    /// Tiles are kept.
+    /// Whether tiles are kept.
     pictures: bool,
 }
 
-/// Colour, depth and stencil of a whole picture.
+/// Colour, depth and stencil of a picture.
 pub struct Planes {
     size: [u32; 2],
-    /// Four bytes a pixel.
+    /// Four bytes per pixel.
     pub rgba: Vec<u8>,
     /// Depths.
     pub depth: Vec<u32>,
@@ -72,7 +72,7 @@ pub struct Planes {
 }
 
 impl Painter {
-    /// A watcher of a job with this frame, and of pixels in it; `pictures`: what draws leave is kept.
+    /// An observer of a job with this frame and of these pixels; `pictures` keeps the tiles after draws.
     pub fn new(frame: &Frame, pixels: &[[u32; 2]], pictures: bool) -> Self {
         let size = [frame.width, frame.height];
         let inside = |[x, y]: &[u32; 2]| *x < size[0] && *y < size[1];
@@ -91,7 +91,7 @@ impl Painter {
         }
     }
 
-    /// What was seen.
+    /// The observations.
     pub fn into_seen(self) -> Seen {
         self.seen.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -105,7 +105,7 @@ fn place(tile: &Tile) -> (u32, u32) {
     (tile.origin[0] / SIDE, tile.origin[1] / SIDE)
 }
 
-/// The tile as people see it: colours as bytes, the mean of all samples; depth and stencil of the first.
+/// The visible tile: colours as bytes, averaged over samples; depth and stencil of the first sample.
 fn keep(tile: &Tile) -> Kept {
     let mut kept = Kept {
         color: Vec::with_capacity(PIXELS),
@@ -120,7 +120,7 @@ fn keep(tile: &Tile) -> Kept {
                 let stored = tile.stored(pixel, sample);
                 sums = std::array::from_fn(|channel| sums[channel] + u32::from(stored.color[channel]));
             }
-            // As write-back rounds it.
+            // Rounded as by write-back.
             let mean = |sum: u32| (f64::from(sum as f32 / tile.samples as f32 / tile.one) * 255.0).round() as u8;
             kept.color.push(sums.map(mean));
             let first = tile.stored(pixel, 0);
@@ -137,9 +137,9 @@ impl Watch for Painter {
     }
 
     fn fragment(&self, place: Place<'_>, pixel: [u32; 2], fate: &Fate) {
-        self.with(|seen| match seen.told.len() < MAX_ENTRIES * self.pixels.len() {
-            true => seen.told.push(Told::new(place, pixel, fate)),
-            false => seen.untold += 1,
+        self.with(|seen| match seen.fragments.len() < MAX_ENTRIES * self.pixels.len() {
+            true => seen.fragments.push(ObservedFragment::new(place, pixel, fate)),
+            false => seen.missing += 1,
         });
     }
 
@@ -186,7 +186,7 @@ impl Watch for Painter {
 }
 
 impl Seen {
-    /// The tiles as they began, over what was in the picture.
+    /// The initial tiles over the previous picture.
     pub fn begun(&self, [width, height]: [u32; 2], under: Option<Vec<u8>>) -> Planes {
         let pixels = width as usize * height as usize;
         let mut planes = Planes {
@@ -203,12 +203,12 @@ impl Seen {
 }
 
 impl DrawSeen {
-    /// How many tiles it painted into.
+    /// Number of tiles that it drew to.
     pub fn tiles(&self) -> usize {
         self.tiles.len()
     }
 
-    /// Lays what the draw left over a picture; whether it changed depths, and stencils.
+    /// Draws the result over a picture; returns whether it changed depth, and stencil.
     pub fn over(&self, planes: &mut Planes) -> [bool; 2] {
         planes.lay(&self.tiles)
     }

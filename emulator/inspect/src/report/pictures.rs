@@ -1,24 +1,24 @@
-//! Pictures of a report: PNG, each kept once, within a budget.
+//! Pictures of a report as PNG, deduplicated, within a size limit.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-/// Bytes of all pictures of a report at most, as PNG.
+/// Limit on the total PNG size of a report.
 const MAX_BYTES: usize = 24 << 20;
 
-/// Pixels of a picture at most; larger ones are shown with every second row and column, or fewer.
+/// Limit on the pixels of a picture; larger ones are reduced to every second row and column, or fewer.
 const MAX_PIXELS: u64 = 1 << 20;
 
-/// A picture of the report, by its number.
+/// Index of a picture in the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PictureId(pub usize);
 
 /// A picture as PNG.
 #[derive(Clone, Debug)]
 pub struct Png {
-    /// Width and height of what it shows, in pixels.
+    /// Width and height of the original in pixels.
     pub size: [u32; 2],
-    /// One of so many columns and rows is there.
+    /// Reduction: every n-th column and row is kept.
     pub step: u32,
     /// The file.
     pub bytes: Vec<u8>,
@@ -28,19 +28,18 @@ pub struct Png {
 #[derive(Debug, Default)]
 pub struct Pictures {
     all: Vec<Png>,
-    /// What was taken, by what it was made of.
+    /// Pictures by a hash of their contents.
     taken: HashMap<u64, PictureId>,
     hasher: RandomState,
     used: usize,
-    /// One did not fit any more.
+    /// Whether one exceeded the limit.
     full: bool,
-    /// Pictures for which there was no room.
+    /// Number of omitted pictures.
     pub left_out: u64,
 }
 
 impl Pictures {
-    /// Takes a picture of four bytes a pixel, with or without its alpha; nothing when there is no room for it, or no
-    /// picture.
+    /// Adds a picture of four bytes per pixel, with or without its alpha; `None` if it exceeds the limit or is empty.
     pub fn add(&mut self, [width, height]: [u32; 2], rgba: &[u8], alpha: bool) -> Option<PictureId> {
         if width == 0 || height == 0 || rgba.len() as u64 != u64::from(width) * u64::from(height) * 4 {
             return None;
@@ -93,7 +92,7 @@ fn encode([width, height]: [u32; 2], rgba: &[u8], alpha: bool, step: u32) -> Opt
         png::ColorType::Rgb
     });
     encoder.set_depth(png::BitDepth::Eight);
-    // Writing to memory does not fail; a picture the encoder refuses is left out.
+    // Writing to memory does not fail; a picture that the encoder rejects is omitted.
     let mut writer = encoder.write_header().ok()?;
     writer.write_image_data(&data).ok()?;
     writer.finish().ok()?;
@@ -118,7 +117,7 @@ fn heat(value: f64) -> [u8; 3] {
     })
 }
 
-/// Numbers as a heat map; nothing is black.
+/// Numbers as a heat map; zero is black.
 pub fn heat_map(values: &[u64]) -> Vec<u8> {
     let most = values.iter().copied().max().unwrap_or(0).max(1) as f64;
     let pixel = |value: &u64| {
@@ -131,7 +130,7 @@ pub fn heat_map(values: &[u64]) -> Vec<u8> {
     values.iter().flat_map(pixel).collect()
 }
 
-/// Numbers as greys, the least black and the greatest white, and those two.
+/// Numbers as greys, from black for the minimum to white for the maximum; and these two.
 pub fn greys(values: &[u32]) -> (Vec<u8>, [u32; 2]) {
     let low = values.iter().copied().min().unwrap_or(0);
     let high = values.iter().copied().max().unwrap_or(0);

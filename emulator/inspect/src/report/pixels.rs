@@ -1,4 +1,4 @@
-//! Pixel jobs: what every draw painted, with its state, textures and program.
+//! Pixel jobs: the result of every draw, with its state, textures and program.
 
 use super::model::{Painted, Pp, Shown, Texture};
 use super::paint::{DrawSeen, Planes, Seen};
@@ -17,16 +17,16 @@ use emulator::texture::{Descriptor, Texture as Sampled};
 use utgard::frame::WriteBackSource;
 use utgard::texture::MAX_BYTES;
 
-/// Triangles of a draw that are drawn at most.
+/// Limit on shown triangles of a draw.
 const MAX_TRIANGLES: usize = 1000;
 
-/// Faces or slices of a texture's level that are shown at most.
+/// Limit on shown faces or slices of a texture's level.
 const MAX_LAYERS: u32 = 8;
 
-/// Tiles that are named as the costliest.
+/// Number of most expensive tiles listed.
 const COSTLIEST: usize = 8;
 
-/// The pictures a job wrote, as memory has them.
+/// The pictures that a job wrote, from memory.
 pub fn targets(memory: &Memory, frame: &Frame, pictures: &mut Pictures) -> Vec<Shown> {
     let colors = frame
         .write_backs
@@ -41,7 +41,7 @@ pub fn targets(memory: &Memory, frame: &Frame, pictures: &mut Pictures) -> Vec<S
     colors.map(shown).collect()
 }
 
-/// Lays what draws left over each other and takes a picture behind each.
+/// Accumulates the draws' results and adds a picture after each.
 pub struct Scrubber {
     planes: Planes,
     size: [u32; 2],
@@ -56,7 +56,7 @@ impl Scrubber {
         Self { planes, size }
     }
 
-    /// Goes on by a draw.
+    /// Advances by a draw.
     pub fn draw(&mut self, seen: &DrawSeen, pictures: &mut Pictures, painted: &mut Painted) {
         let [depth, stencil] = seen.over(&mut self.planes);
         let now = &self.planes;
@@ -71,7 +71,7 @@ impl Scrubber {
         }
     }
 
-    /// Depth and stencil behind the last draw.
+    /// Depth and stencil after the last draw.
     pub fn finish(self, pictures: &mut Pictures) -> Vec<Shown> {
         vec![
             numbers("depth", &self.planes.depth, self.size, pictures),
@@ -118,7 +118,7 @@ pub fn maps(seen: &Seen, [width, height]: [u32; 2], pictures: &mut Pictures) -> 
     ]
 }
 
-/// The tiles that cost most.
+/// The most expensive tiles.
 pub fn costliest(seen: &Seen) -> Vec<(u32, u32, u64)> {
     let mut tiles: Vec<_> = seen
         .cost
@@ -137,16 +137,16 @@ pub fn histories(
     job_of: impl Fn(usize) -> Option<usize>,
 ) -> Vec<([u32; 2], Vec<Entry>)> {
     let of = |pixel: &[u32; 2]| {
-        let own = seen.told.iter().filter(|told| told.pixel == *pixel);
-        let mut entries: Vec<Entry> = own.map(|told| entry(told, job_of(told.geometry))).collect();
-        // Those outside are told first of all.
+        let own = seen.fragments.iter().filter(|fragment| fragment.pixel == *pixel);
+        let mut entries: Vec<Entry> = own.map(|fragment| entry(fragment, job_of(fragment.geometry))).collect();
+        // Those outside the picture were reported first.
         entries.sort_by_key(|entry| (entry.job, entry.primitive));
         (*pixel, entries)
     };
     pixels.iter().map(of).collect()
 }
 
-/// The triangles of a draw, and how many are too many.
+/// The triangles of a draw, and the number beyond the limit.
 pub fn mesh(geometry: &Geometry, draw: u32) -> (Vec<[[f32; 2]; 3]>, usize) {
     let number = |draw: u32| geometry.draws.get(draw as usize).map(|draw| draw.number);
     let own = geometry.primitives.iter().map(|(_, one)| one);
@@ -212,7 +212,7 @@ fn texture(memory: &Memory, state: &State, number: u32, pictures: &mut Pictures)
     if levels.is_empty() {
         return Err(Fault::new(
             emulator::fault::FaultKind::State,
-            "a format nobody knows: it samples as black",
+            "an unknown format: it samples as black",
         ));
     }
     Ok(Texture { number, words, levels })

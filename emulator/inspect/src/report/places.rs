@@ -1,41 +1,41 @@
-//! Addresses in texts, and what is there.
+//! Addresses in texts, and memory at them.
 
 use emulator::memory::Memory;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Places a job keeps at most.
+/// Limit on places per job.
 const MAX_PLACES: usize = 512;
 
-/// Bytes of a place that are shown.
+/// Number of bytes shown per place.
 const SHOWN: u32 = 64;
 
-/// Numbers in hexadecimal that are no addresses: the words in front of them.
+/// Prefixes of hexadecimal numbers that are not addresses.
 const NUMBERS: [&str; 9] = [
     "colour", "depth", "mask", "bits", "with", "writes", "samples", "by", "blocks",
 ];
 
-/// What is at an address.
+/// Memory at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Address of the buffer object.
     pub object: u32,
-    /// Its first bytes from the address on.
+    /// Its first bytes, from the address on.
     pub bytes: Vec<u8>,
-    /// The line that names it first.
+    /// The first line that contains it.
     pub named: String,
 }
 
-/// The places a job names.
+/// The places in a job's texts.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     all: BTreeMap<u32, Place>,
-    /// Addresses for which there was no room.
+    /// Number of omitted addresses.
     pub left_out: u64,
 }
 
 impl Places {
-    /// Keeps what is at the addresses of a text, those that are in a buffer object.
+    /// Records the addresses in a text that are in a buffer object.
     pub fn scan(&mut self, memory: &Memory, objects: &[(u32, u32)], text: &str) {
         for line in text.lines() {
             for (_, address) in addresses(line) {
@@ -64,17 +64,17 @@ impl Places {
         self.all.insert(address, place);
     }
 
-    /// Whether something is shown of an address.
+    /// Whether an address is shown.
     pub fn has(&self, address: u32) -> bool {
         self.all.contains_key(&address)
     }
 
-    /// Every place by its address.
+    /// All places by address.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Place)> {
         self.all.iter().map(|(address, place)| (*address, place))
     }
 
-    /// How many there are.
+    /// Number of places.
     pub fn len(&self) -> usize {
         self.all.len()
     }
@@ -85,7 +85,7 @@ impl Places {
     }
 }
 
-/// The addresses a line names, and where in it they stand.
+/// The addresses in a line, with their ranges.
 pub fn addresses(line: &str) -> Vec<(Range<usize>, u32)> {
     let mut found = Vec::new();
     let mut word = "";
@@ -94,7 +94,7 @@ pub fn addresses(line: &str) -> Vec<(Range<usize>, u32)> {
         let text = part.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
         match text.strip_prefix("0x").map(|digits| u32::from_str_radix(digits, 16)) {
             Some(Ok(address)) if !NUMBERS.contains(&word) => found.push((at..at + text.len(), address)),
-            // Further numbers in a row are what the first is.
+            // Further numbers in a list have the first one's meaning.
             Some(_) => {}
             None if text.is_empty() => {}
             None => word = text,
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_told_from_numbers() {
+    fn addresses_are_distinguished_from_numbers() {
         let named = |line: &str| -> Vec<u32> { addresses(line).into_iter().map(|(_, at)| at).collect() };
         assert_eq!(
             named("render state at 0x10002340, positions at 0x20"),

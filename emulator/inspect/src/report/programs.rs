@@ -1,27 +1,27 @@
-//! The programs a job ran, with how often it ran each instruction.
+//! The programs that a job ran, with execution counts.
 
 use super::model::{Program, ProgramLine};
 use emulator::exec::observed::{Finding, Line, Observed, Report};
 use emulator::exec::{FragmentProgram, VertexProgram};
 use utgard::gp;
 
-/// Instructions of all programs of a job that are shown at most.
+/// Limit on shown instructions of a job's programs.
 const MAX_LINES: usize = 4096;
 
-/// What the engine has seen before a job and behind it, and the job's programs so far.
+/// The engine's observations before and after a job, and the job's programs so far.
 pub struct Programs<'a> {
     observed: &'a Observed,
     before: &'a Report,
     now: &'a Report,
-    /// The programs of the job with their numbers in the reports.
+    /// The job's programs, with their indices in the observations.
     found: Vec<(usize, Program)>,
     lines: usize,
-    /// Programs for which there was no room.
+    /// Number of omitted programs.
     pub left_out: usize,
 }
 
 impl<'a> Programs<'a> {
-    /// The programs of a job; none yet.
+    /// An empty collection.
     pub fn new(observed: &'a Observed, before: &'a Report, now: &'a Report) -> Self {
         Self {
             observed,
@@ -33,18 +33,18 @@ impl<'a> Programs<'a> {
         }
     }
 
-    /// The programs that were asked for.
+    /// The collected programs.
     pub fn take(self) -> Vec<Program> {
         self.found.into_iter().map(|(_, program)| program).collect()
     }
 
-    /// Which of the job's programs these words are; none when they are no program, or never ran.
+    /// Index of the job's program with these words; `None` if they are not a program, or never ran.
     pub fn fragment(&mut self, address: u32, words: &[u32]) -> Option<usize> {
         let number = self.observed.fragment_program(&FragmentProgram::read(words).ok()?)?;
         self.find(number, address)
     }
 
-    /// As [`Programs::fragment`], of a vertex program.
+    /// [`Programs::fragment`] for a vertex program.
     pub fn vertex(&mut self, address: u32, words: &[u32]) -> Option<usize> {
         let (instructions, _) = words.as_chunks::<{ gp::WORDS }>();
         let program = VertexProgram::new(
@@ -83,7 +83,7 @@ impl<'a> Programs<'a> {
         Some(self.found.len() - 1)
     }
 
-    /// What was found in a program by this job.
+    /// Findings of this job about a program.
     fn findings(&self, number: usize) -> Vec<String> {
         let count = |report: &Report, of: &Finding| {
             let same =
@@ -99,7 +99,7 @@ impl<'a> Programs<'a> {
     }
 }
 
-/// A line with what was added to its counts.
+/// A line with the counts since `before`.
 fn since(line: &Line, before: Option<&Line>) -> ProgramLine {
     let ways = |line: &Line| line.ways.unwrap_or_default();
     let earlier = before.map_or([0; 2], ways);

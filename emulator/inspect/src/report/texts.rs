@@ -1,8 +1,8 @@
-//! The texts of a job that name addresses.
+//! The texts of a job that contain addresses.
 
 use super::model::{Gp, Job, Kind, Pp};
 
-/// All of them: what the page makes links of.
+/// All of them, for links on the page.
 pub fn of(job: &Job) -> Vec<String> {
     let mut texts: Vec<String> = job.programs.iter().map(|program| at(program.address)).collect();
     texts.extend(job.fault.iter().cloned());
@@ -14,7 +14,7 @@ pub fn of(job: &Job) -> Vec<String> {
     texts
 }
 
-/// An address in words.
+/// An address as text.
 pub fn at(address: u32) -> String {
     format!("at {address:#x}")
 }

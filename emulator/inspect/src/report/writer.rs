@@ -1,4 +1,4 @@
-//! What the parts of a page have in common: names for links, titles, pictures.
+//! Shared by the parts of a page: anchors, titles, pictures.
 
 use super::html::Html;
 use super::model::{Job, Program, Shown};
@@ -6,29 +6,29 @@ use super::pictures::{PictureId, Pictures};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-/// Side to which small pictures are enlarged.
+/// Minimum side to which small pictures are enlarged.
 const SMALL: u32 = 96;
 
-/// What the parts of a page share.
+/// State shared by the parts of a page.
 pub struct Writer<'a> {
     /// The page.
     pub html: Html,
     pictures: &'a Pictures,
-    /// Pictures that stand on the page already.
+    /// Pictures already on the page.
     there: Vec<bool>,
 }
 
-/// Name of a job for links.
+/// Anchor of a job.
 pub fn job_name(job: usize) -> String {
     format!("job={job}")
 }
 
-/// Name of a draw for links.
+/// Anchor of a draw.
 pub fn draw_name(job: usize, draw: impl std::fmt::Display) -> String {
     format!("job={job}&draw={draw}")
 }
 
-/// Name of a program for links.
+/// Anchor of a program.
 pub fn program_name(job: usize, program: usize) -> String {
     format!("job={job}&program={program}")
 }
@@ -50,7 +50,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A picture with its title below.
+    /// A picture with its title.
     pub fn figure(&mut self, shown: &Shown, job: &Job) {
         self.html.raw("<figure>");
         match shown.picture {
@@ -63,7 +63,7 @@ impl<'a> Writer<'a> {
         self.html.raw("</figcaption></figure>\n");
     }
 
-    /// A picture; its bytes stand where it is first.
+    /// A picture; its data is embedded at its first use.
     pub fn picture(&mut self, id: PictureId, alt: &str) {
         let png = self.pictures.get(id);
         let [width, height] = png.size;

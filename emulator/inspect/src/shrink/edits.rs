@@ -1,5 +1,5 @@
-//! The polygon list streams of a recording, written again with fewer draws and fewer of their primitives: each draw
-//! that is cut goes by indices of its own.
+//! Rewrites the polygon list streams of a recording with fewer draws and primitives: each reduced draw gets its own
+//! indices.
 
 use crate::error::{Error, Result};
 use crate::recorded;
@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use utgard::frame::GpFrame;
 use utgard::stream::{DrawPrimitives, Indices, ListCommand, PrimitiveMode, PrimitiveSetup};
 
-/// Vertices of a draw that is taken apart.
+/// Limit on the vertices of a draw that is reduced.
 const MAX_VERTICES: u32 = 1 << 20;
 
-/// Which primitives of draws are left, by job and draw; draws that are not here are left as they are.
+/// Remaining primitives of draws, by job and draw; draws that are absent stay unchanged.
 pub type Cuts = BTreeMap<(usize, usize), BTreeSet<usize>>;
 
 /// A draw of a geometry job.
@@ -23,28 +23,28 @@ pub type Cuts = BTreeMap<(usize, usize), BTreeSet<usize>>;
 pub struct Draw {
     /// Its job.
     pub job: usize,
-    /// Its number in it.
+    /// Its index in the job.
     pub number: usize,
     command: DrawPrimitives,
     setup: PrimitiveSetup,
-    /// Address of the indices that hold for it and later draws.
+    /// Address of the indices used by it and later draws.
     indices: Option<u32>,
     /// Vertices of each primitive.
     primitives: Vec<Vec<u32>>,
 }
 
 impl Draw {
-    /// Its job and number.
+    /// Its job and index.
     pub fn key(&self) -> (usize, usize) {
         (self.job, self.number)
     }
 
-    /// Primitives it has.
+    /// Number of primitives.
     pub fn primitives(&self) -> usize {
         self.primitives.len()
     }
 
-    /// The mode in which single primitives are drawn.
+    /// The mode for drawing single primitives.
     fn mode(&self) -> PrimitiveMode {
         match self.command.mode {
             PrimitiveMode::LineLoop | PrimitiveMode::LineStrip => PrimitiveMode::Lines,
@@ -61,19 +61,19 @@ struct Stream {
     draws: Vec<Draw>,
 }
 
-/// All streams of a recording, by their jobs.
+/// The streams of a recording, by job.
 #[derive(Clone, Debug, Default)]
 pub struct Streams {
     jobs: BTreeMap<usize, Stream>,
-    /// Where objects ever are: first addresses and ends.
+    /// Ranges ever used by objects: start and end.
     used: Vec<(u64, u64)>,
 }
 
 impl Streams {
-    /// Those of a recording; jobs are not run.
+    /// The streams of a recording, without running jobs.
     ///
     /// # Errors
-    /// When a stream or indices are in no buffer object.
+    /// If a stream or indices are outside all buffer objects.
     pub fn of(trace: &Trace<'_>) -> Result<Self> {
         let (mut memory, mut job, mut all) = (Memory::default(), 0, Self::default());
         for (offset, record) in &trace.records {
@@ -94,7 +94,7 @@ impl Streams {
         Ok(all)
     }
 
-    /// An address at which no object ever is, for so many bytes.
+    /// An address range of this size that no object ever uses.
     fn free(&self, size: u32) -> Option<u32> {
         let mut at = u64::from(PAGE);
         for (start, end) in &self.used {
@@ -106,7 +106,7 @@ impl Streams {
         u32::try_from(at).ok().filter(|at| at.checked_add(size).is_some())
     }
 
-    /// All draws in order.
+    /// All draws, in order.
     pub fn draws(&self) -> impl Iterator<Item = &Draw> {
         self.jobs.values().flat_map(|stream| &stream.draws)
     }
@@ -126,7 +126,7 @@ impl Streams {
             } else if !jobs.contains(&job) {
                 let cut = cuts.range((job, 0)..(job + 1, 0)).next().is_some();
                 let stream = self.jobs.get(&job).filter(|_| cut);
-                // Where there is no room for another stream the job stays as it is.
+                // If there is no space for another stream, the job stays unchanged.
                 if stream
                     .and_then(|stream| self.cut(stream, record, cuts, &mut bytes))
                     .is_none()
@@ -139,12 +139,12 @@ impl Streams {
         bytes
     }
 
-    /// A job with a stream of its own, in a buffer object that comes and goes with it; nothing where there is no room.
+    /// Writes a job with its own stream, in a temporary buffer object; `None` if there is no space.
     fn cut(&self, stream: &Stream, record: &Record<'_>, cuts: &Cuts, bytes: &mut Vec<u8>) -> Option<()> {
         let Record::Submit { pipe, frame, objects } = record else {
             return None;
         };
-        // The indices lie behind the commands, of which each draw takes up to four more.
+        // The indices follow the commands, of which each draw needs up to four more.
         let room = 8 * (stream.commands.len() + 4 * stream.draws.len());
         let vertices: usize = stream
             .draws
@@ -196,7 +196,7 @@ impl Streams {
     }
 }
 
-/// The commands that draw some primitives of a draw, and leave everything as it was.
+/// Commands that draw some primitives of a draw and restore the state.
 fn few(draw: &Draw, kept: &BTreeSet<usize>, at: u32, indices: &mut Vec<u32>) -> Vec<ListCommand> {
     let before = indices.len();
     let vertices = kept.iter().filter_map(|number| draw.primitives.get(*number)).flatten();
@@ -210,7 +210,7 @@ fn few(draw: &Draw, kept: &BTreeSet<usize>, at: u32, indices: &mut Vec<u32>) -> 
     let mut command = draw.command;
     (command.count, command.mode, command.indexed) = (count, draw.mode(), true);
     if !draw.command.indexed {
-        // Vertices are numbered from the first one of their arrays.
+        // Vertices are numbered from the start of their arrays.
         command.start = 0;
     }
     let mut commands = vec![
@@ -251,7 +251,7 @@ fn stream(memory: &Memory, frame: &GpFrame, job: usize) -> Result<Stream, Fault>
     Ok(stream)
 }
 
-/// The vertices of each primitive of a draw: indices as they are, or numbers from the first vertex on.
+/// The vertices of each primitive of a draw: indices, or numbers from the first vertex on.
 fn primitives(
     memory: &Memory,
     draw: &DrawPrimitives,

@@ -1,40 +1,40 @@
-//! A buffer object that notes which of its bytes a job reads before it writes them.
+//! A buffer object that records the bytes that a job reads before it writes them.
 
 use emulator::memory::Backing;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Reads that are longer are looked at once the job is over: of a program the GPU reads more than there is.
+/// Longer reads are examined after the job: the GPU reads beyond a program's end.
 const LONG: usize = 64;
 
-/// Bytes that are not needed between needed ones, up to which a page goes on: another page's head is no shorter.
+/// Gap of unneeded bytes that does not split a page record, because another record's header is no shorter.
 const GAP: usize = 12;
 
-/// An object that the GPU's memory holds and we do.
+/// An object shared with the GPU's memory.
 #[derive(Clone)]
 pub struct Shared(Arc<Mutex<Object>>);
 
-/// The object behind it.
+/// Locks the object.
 pub fn lock(shared: &Shared) -> MutexGuard<'_, Object> {
-    // Its bytes and marks are whole at every step.
+    // Its bytes and marks are consistent at every step, so a poisoned lock is usable.
     shared.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of a buffer object, and what a kept job did to them.
+/// A buffer object's bytes, and a kept job's accesses.
 pub struct Object {
     /// GPU address.
     pub address: u32,
     bytes: Vec<u8>,
-    /// What the trimmed recording has there.
+    /// The contents in the trimmed recording.
     trimmed: Vec<u8>,
-    /// What was there when the job began, once the job has written.
+    /// The contents at the job's start, once the job has written.
     before: Option<Vec<u8>>,
-    /// For each byte whether the job read it first, and whether it wrote it.
+    /// For each byte, whether the job read it first, and whether it wrote it.
     marks: Vec<u8>,
-    /// Long reads of bytes that nobody had written yet.
+    /// Long reads of bytes that were not written before.
     long: BTreeSet<(usize, usize)>,
     tracking: bool,
-    /// A kept job read or wrote it.
+    /// Whether a kept job read or wrote it.
     pub touched: bool,
 }
 
@@ -57,12 +57,12 @@ impl Object {
         })))
     }
 
-    /// Bytes it has.
+    /// Its size in bytes.
     pub fn size(&self) -> u32 {
         self.bytes.len() as u32
     }
 
-    /// A kept job begins.
+    /// Begins a kept job.
     pub fn begin(&mut self) {
         self.tracking = true;
     }
@@ -71,7 +71,7 @@ impl Object {
         to.copy_from_slice(&self.bytes[at..at + to.len()]);
         if self.tracking && !to.is_empty() {
             self.touched = true;
-            // What is written later must not hide what is read now.
+            // Later writes must not hide this read.
             if to.len() > LONG && self.before.is_none() {
                 self.long.insert((at, to.len()));
             } else {
@@ -98,15 +98,15 @@ impl Object {
         self.bytes[at..at + from.len()].copy_from_slice(from);
     }
 
-    /// The job is over: what it needs and the trimmed recording lacks, as addresses and bytes. `programs` are those
-    /// that it may have run, each with its end.
+    /// Ends the job: returns the needed bytes that the trimmed recording lacks, with addresses. `programs` maps
+    /// programs that it may have run to their ends.
     pub fn end(&mut self, programs: &BTreeMap<u32, u32>) -> Vec<(u32, Vec<u8>)> {
         self.tracking = false;
         let long = std::mem::take(&mut self.long);
         if self.marks.is_empty() && long.is_empty() {
             return Vec::new();
         }
-        // The long reads were all before the first write.
+        // All long reads precede the first write.
         let mut marks = std::mem::take(&mut self.marks);
         marks.resize(self.bytes.len(), 0);
         for (at, length) in long {
@@ -139,7 +139,7 @@ impl Object {
     }
 }
 
-/// Begins and ends of runs of places; those that are near each other go together.
+/// Runs of positions as (start, end); close ones are merged.
 fn runs(places: impl Iterator<Item = usize>) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for at in places {
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_read_first_is_needed() {
+    fn only_bytes_read_first_are_needed() {
         let shared = Object::shared(0x1000, 400);
         shared.write(0, &[7; 400]);
         lock(&shared).begin();
@@ -181,7 +181,7 @@ mod tests {
         shared.read(104, &mut two);
         let pages = lock(&shared).end(&BTreeMap::new());
         assert_eq!(pages, [(0x1000 + 10, vec![7; 2]), (0x1000 + 104, vec![7; 2])]);
-        // What is there already is not needed again, unless it has changed.
+        // Present bytes are needed again only if they changed.
         lock(&shared).begin();
         shared.read(10, &mut two);
         shared.read(100, &mut two);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_end_where_they_end() {
+    fn program_ends_are_found() {
         let shared = Object::shared(0x1000, 400);
         shared.write(0, &[7; 400]);
         lock(&shared).begin();

@@ -1,4 +1,4 @@
-//! Answers to questions about what stands still, and breakpoints.
+//! Queries about the stopped state, and breakpoints.
 
 use super::{Answer, Run, Session, condition, keep, thread};
 use crate::dap::breakpoints::{Breakpoint, Where, named};
@@ -11,16 +11,16 @@ use emulator::fault::FaultKind;
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// Instructions that a request may ask for at most.
+/// Limit on instructions per request.
 const MAX_INSTRUCTIONS: u64 = 1 << 16;
 
-/// Breakpoints of a request at most.
+/// Limit on breakpoints per request.
 const MAX_BREAKPOINTS: usize = 1 << 12;
 
-/// Numbers of listings among sources: the program's, and this.
+/// Source references of listings: the program's number plus this.
 const LISTINGS: u64 = 1000;
 
-/// What this adapter can do.
+/// The adapter's capabilities.
 pub(super) fn capabilities() -> Value {
     json!({
         "supportsConfigurationDoneRequest": true,
@@ -46,7 +46,7 @@ fn listing(number: usize, program: &Program) -> Value {
     json!({ "name": format!("{}.s", program.name), "sourceReference": LISTINGS + number as u64, "origin": "disassembly" })
 }
 
-/// Where an instruction is shown, with the line from 1.
+/// The place that displays an instruction, with the line from 1.
 fn shown(number: usize, program: &Program, at: u32) -> (Value, u64) {
     if let (Some(source), Some(line)) = (&program.source, program.source_line(at)) {
         let name = source.path.rsplit(['/', '\\']).next().unwrap_or(&source.path);
@@ -57,7 +57,7 @@ fn shown(number: usize, program: &Program, at: u32) -> (Value, u64) {
 }
 
 impl<W: Write> Session<'_, W> {
-    /// A request that asks, or sets breakpoints.
+    /// A query, or a request that sets breakpoints.
     pub(super) fn ask(&mut self, command: &str, arguments: &Value) -> Answer {
         match command {
             "setBreakpoints" => return self.set_breakpoints(arguments),
@@ -87,14 +87,14 @@ impl<W: Write> Session<'_, W> {
         }
     }
 
-    /// A question about a stop.
+    /// A query about a stop.
     fn ask_stop(&self, run: &Run, stop: &Stop, command: &str, arguments: &Value) -> Answer {
         let hex = arguments["format"]["hex"].as_bool().unwrap_or(false);
         match (command, &stop.now) {
             ("exceptionInfo", _) => exception(stop),
             ("stackTrace", None) => Ok(json!({ "stackFrames": [], "totalFrames": 0 })),
             ("stackTrace", Some(now)) => self.stack(run, now, thread(arguments, stop)?),
-            (_, None) => Err("nothing has run yet".into()),
+            (_, None) => Err("no invocation has run yet".into()),
             ("scopes", Some(now)) => {
                 let frame = frame(&arguments["frameId"], now)?;
                 Ok(json!({ "scopes": views::scopes(now, frame) }))
@@ -104,7 +104,7 @@ impl<W: Write> Session<'_, W> {
                     .as_u64()
                     .ok_or("variablesReference is missing")?;
                 let found = views::variables(now, reference, hex);
-                let all = found.ok_or_else(|| format!("there are no variables {reference}"))?;
+                let all = found.ok_or_else(|| format!("no variables with reference {reference}"))?;
                 Ok(json!({ "variables": page(all, arguments) }))
             }
             (_, Some(now)) => {
@@ -125,7 +125,7 @@ impl<W: Write> Session<'_, W> {
         }
     }
 
-    /// The one frame of a thread.
+    /// The only frame of a thread.
     fn stack(&self, run: &Run, now: &Invocation, thread: usize) -> Answer {
         let programs = run.programs();
         let program = programs.get(now.program).ok_or("the program is not known")?;
@@ -146,12 +146,12 @@ impl<W: Write> Session<'_, W> {
         Ok(json!({ "stackFrames": [frame], "totalFrames": 1 }))
     }
 
-    /// A line from 1 as the client counts.
+    /// Converts a line from 1 to the client's numbering.
     fn line_out(&self, line: u64) -> Value {
         (line + self.first_line).saturating_sub(1).into()
     }
 
-    /// A line of the client, from 1.
+    /// Converts the client's line to one from 1.
     fn line_in(&self, line: &Value) -> Option<u64> {
         (line.as_u64()? + 1)
             .checked_sub(self.first_line)
@@ -205,16 +205,16 @@ impl<W: Write> Session<'_, W> {
             (_, _, Some(name)) => format!("name {name}"),
             _ => return Err("source has no path and no reference".into()),
         };
-        let (mut kept, mut told) = (Vec::new(), Vec::new());
+        let (mut kept, mut answers) = (Vec::new(), Vec::new());
         for one in wanted {
             let line = self.line_in(&one["line"]).ok_or("a breakpoint without a line")?;
             let id = self.next_id();
             let run = self.run.as_ref().ok_or("nothing is launched")?;
             let places = at_line(run, source, line);
             let condition = condition(one);
-            told.push(match (&places, &condition) {
+            answers.push(match (&places, &condition) {
                 (_, Err(why)) => unverified(id, why),
-                (None, _) => unverified(id, "there is no code at this line or below it"),
+                (None, _) => unverified(id, "no code at or after this line"),
                 (Some((_, at)), _) => {
                     json!({ "id": id, "verified": true, "source": source, "line": self.line_out(*at) })
                 }
@@ -228,29 +228,29 @@ impl<W: Write> Session<'_, W> {
             }
         }
         self.keep(&group, kept);
-        Ok(json!({ "breakpoints": told }))
+        Ok(json!({ "breakpoints": answers }))
     }
 
     fn set_function_breakpoints(&mut self, arguments: &Value) -> Answer {
-        let (mut kept, mut told) = (Vec::new(), Vec::new());
+        let (mut kept, mut answers) = (Vec::new(), Vec::new());
         for one in list(arguments, "breakpoints")? {
             let id = self.next_id();
             let name = one["name"].as_str().unwrap_or_default();
             match (named(name), condition(one)) {
                 (Some(at), Ok(condition)) => {
-                    told.push(json!({ "id": id, "verified": true }));
+                    answers.push(json!({ "id": id, "verified": true }));
                     kept.push(Breakpoint { id, at, condition });
                 }
-                (_, Err(why)) => told.push(unverified(id, &why)),
-                (None, _) => told.push(unverified(id, "names are `pixel X,Y`, `vertex N` and `job N`")),
+                (_, Err(why)) => answers.push(unverified(id, &why)),
+                (None, _) => answers.push(unverified(id, "names are `pixel X,Y`, `vertex N` and `job N`")),
             }
         }
         self.keep("functions", kept);
-        Ok(json!({ "breakpoints": told }))
+        Ok(json!({ "breakpoints": answers }))
     }
 
     fn set_instruction_breakpoints(&mut self, arguments: &Value) -> Answer {
-        let (mut kept, mut told) = (Vec::new(), Vec::new());
+        let (mut kept, mut answers) = (Vec::new(), Vec::new());
         for one in list(arguments, "breakpoints")? {
             let id = self.next_id();
             let reference = one["instructionReference"].as_str().unwrap_or_default();
@@ -265,19 +265,19 @@ impl<W: Write> Session<'_, W> {
             match (place, condition(one)) {
                 (Some((number, at)), Ok(condition)) => {
                     let reference = Programs::address(number, at);
-                    told.push(json!({ "id": id, "verified": true, "instructionReference": reference }));
+                    answers.push(json!({ "id": id, "verified": true, "instructionReference": reference }));
                     kept.push(Breakpoint {
                         id,
                         at: Where::Instruction(number, at),
                         condition,
                     });
                 }
-                (_, Err(why)) => told.push(unverified(id, &why)),
-                (None, _) => told.push(unverified(id, "no instruction begins here")),
+                (_, Err(why)) => answers.push(unverified(id, &why)),
+                (None, _) => answers.push(unverified(id, "no instruction begins here")),
             }
         }
         self.keep("instructions", kept);
-        Ok(json!({ "breakpoints": told }))
+        Ok(json!({ "breakpoints": answers }))
     }
 
     fn keep(&self, group: &str, kept: Vec<Breakpoint>) {
@@ -291,17 +291,17 @@ fn unverified(id: u64, why: &str) -> Value {
     json!({ "id": id, "verified": false, "message": why })
 }
 
-/// A list among a request's arguments; none is an empty one.
+/// A list in a request's arguments; empty if absent.
 fn list<'a>(arguments: &'a Value, name: &str) -> Result<&'a [Value], String> {
     match &arguments[name] {
         Value::Null => Ok(&[]),
         Value::Array(all) if all.len() <= MAX_BREAKPOINTS => Ok(all),
         Value::Array(all) => Err(format!("{} breakpoints; {MAX_BREAKPOINTS} are the most", all.len())),
-        _ => Err(format!("{name} is no list")),
+        _ => Err(format!("{name} is not a list")),
     }
 }
 
-/// The instructions at a line of a source or a listing, or below it: with the line they are at.
+/// The instructions at or after a line of a source or a listing, and their line.
 fn at_line(run: &Run, source: &Value, line: u64) -> Option<(Vec<Where>, u64)> {
     let programs = run.programs();
     let reference = source["sourceReference"]
@@ -316,7 +316,7 @@ fn at_line(run: &Run, source: &Value, line: u64) -> Option<(Vec<Where>, u64)> {
     for (number, program) in programs.iter() {
         if of_file(program) {
             let line = u32::try_from(line).ok()?;
-            // A line may have code in one program and none in another.
+            // A line may have code in one program and not in another.
             let Some((places, found)) = program.at_source_line(line) else {
                 continue;
             };
@@ -335,7 +335,7 @@ fn at_line(run: &Run, source: &Value, line: u64) -> Option<(Vec<Where>, u64)> {
     at.map(|at| (all, at))
 }
 
-/// Whether two paths are of one file: editors give whole ones.
+/// Whether two paths name the same file: editors send absolute ones.
 fn is_same(ours: &str, theirs: &str) -> bool {
     ours == theirs
         || match (std::fs::canonicalize(ours), std::fs::canonicalize(theirs)) {
@@ -359,10 +359,10 @@ fn frame(value: &Value, now: &Invocation) -> Result<usize, String> {
     let thread = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
     thread
         .filter(|thread| *thread < now.threads())
-        .ok_or_else(|| format!("there is no frame {number}"))
+        .ok_or_else(|| format!("no frame {number}"))
 }
 
-/// As many variables as were asked for.
+/// The requested range of variables.
 fn page(all: Value, arguments: &Value) -> Value {
     let number = |name: &str| arguments[name].as_u64().and_then(|number| usize::try_from(number).ok());
     let Value::Array(all) = all else { return all };
@@ -379,14 +379,12 @@ fn source(run: &Run, arguments: &Value) -> Answer {
         .and_then(|number| number.checked_sub(LISTINGS))
         .and_then(|number| usize::try_from(number).ok());
     let programs = run.programs();
-    let program = number
-        .and_then(|number| programs.get(number))
-        .ok_or("there is no such source")?;
+    let program = number.and_then(|number| programs.get(number)).ok_or("unknown source")?;
     Ok(json!({ "content": program.listing(), "mimeType": "text/x-asm" }))
 }
 
 fn exception(stop: &Stop) -> Answer {
-    let fault = stop.fault.as_ref().ok_or("this is no exception")?;
+    let fault = stop.fault.as_ref().ok_or("the stop is not an exception")?;
     let kind = match fault.kind {
         FaultKind::Unmapped => "unmapped",
         FaultKind::Command => "command",
