@@ -1,7 +1,7 @@
-/* Starting programs: those for ARM go through qemu, and everybody's children have the front in them, whatever they made
- * of their environment. glibc's own callers of execve do not come by here, so the whole family is here.
+/* Starting programs: programs for ARM run in qemu, and all children have the front preloaded, whatever the program did to
+ * their environment. glibc's own calls of execve bypass this library, so the whole family is replaced.
  *
- * A child of vfork shares its parent's memory: nothing here allocates or changes anything that outlives the call. */
+ * A child of vfork shares its parent's memory: nothing here allocates or changes state beyond the call. */
 #include "front.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ extern char **environ;
 
 enum { ARM64, NATIVE };
 
-/* What this very library is for. */
+/* The architecture of this library. */
 #ifdef __aarch64__
 #define OURS ARM64
 #else
@@ -30,14 +30,14 @@ enum { ARM64, NATIVE };
 /* The kind of a program's file. */
 enum kind { KIND_OTHER = -1, KIND_ARM64 = ARM64, KIND_NATIVE = NATIVE, KIND_SCRIPT };
 
-#define MAX_SCRIPTS 5     /* scripts that are run by scripts, as the kernel has it */
-#define EXTRA_ARGUMENTS 24 /* at most that many come before a program's own */
+#define MAX_SCRIPTS 5     /* nesting of scripts, as in the kernel */
+#define EXTRA_ARGUMENTS 24 /* limit of arguments before the program's own */
 #define EXTRA_VARIABLES 8
 #define LINE 256
 
-/* How a program is really started. */
+/* How a program is started. */
 struct plan {
-    char file[PATH_MAX]; /* the program that was asked for, where it is */
+    char file[PATH_MAX]; /* the requested program, resolved */
     char interpreter[MAX_SCRIPTS][PATH_MAX];
     char line[MAX_SCRIPTS][LINE]; /* scripts' first lines, cut into words */
     char preload[3 * PATH_MAX];
@@ -53,13 +53,13 @@ static size_t count(char *const *list)
     return length;
 }
 
-/* Whether qemu is between us and the machine. */
+/* Whether this process runs in qemu. */
 static int in_qemu(void)
 {
     return OURS == ARM64 && configuration.qemu[0] != 0;
 }
 
-/* Where a path leads: programs in qemu find the files of their root folder first. */
+/* Resolves a path: programs in qemu find the files of their root folder first. */
 static void locate(const char *path, char to[PATH_MAX])
 {
     char self[40];
@@ -81,7 +81,7 @@ static void locate(const char *path, char to[PATH_MAX])
     to[PATH_MAX - 1] = 0;
 }
 
-/* What a file is; a script's first line. */
+/* The kind of a file, and a script's first line. */
 static enum kind kind_of(const char *path, char line[LINE])
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -132,7 +132,7 @@ static int starts(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The libraries to be loaded: the front for that machine, and whatever others there are. */
+/* The libraries to preload: the front for that architecture, and existing ones. */
 static void set_preload(struct plan *plan, int machine, const char *others)
 {
     char *to = plan->preload, *end = plan->preload + sizeof plan->preload - 1;
@@ -166,7 +166,7 @@ static const struct {
 
 #define VARIABLES (sizeof variables / sizeof variables[0])
 
-/* The environment with what our children need. */
+/* The environment, with the variables that children need. */
 static void set_environment(struct plan *plan, int machine, char *const from[], char **to)
 {
     const char *others = NULL;
@@ -191,7 +191,7 @@ static void set_environment(struct plan *plan, int machine, char *const from[], 
     *to = NULL;
 }
 
-/* Makes a plan; args and env have room for what was given and the extras. Gives 0 or an errno. */
+/* Makes a plan; args and env have room for the given ones and the extras. Returns 0 or an errno. */
 static int make_plan(struct plan *plan, const char *path, char *const argv[], char *const envp[], char **args, char **env)
 {
     /* From the end: a script's interpreter comes before its name, and so on. */
@@ -267,7 +267,7 @@ static int run(const char *path, char *const argv[], char *const envp[])
 
 __attribute__((constructor)) static void prepare(void)
 {
-    /* Looked up now: a child of vfork should not have to. */
+    /* Resolved now, so that a child of vfork need not. */
     char *none[] = { NULL };
     run("", none, none);
 }
@@ -282,7 +282,7 @@ PUBLIC int execv(const char *path, char *const argv[])
     return run(path, argv, environ);
 }
 
-/* What has no kind is a script for the shell. */
+/* A file of unknown kind is a script for the shell. */
 static int run_or_shell(const char *path, char *const argv[], char *const envp[])
 {
     run(path, argv, envp);
@@ -298,7 +298,7 @@ static int run_or_shell(const char *path, char *const argv[], char *const envp[]
     return run("/bin/sh", args, envp);
 }
 
-/* The next place of a name in PATH; 0 when there are no more. */
+/* The next path of a name in PATH; 0 at the end. */
 static int next_place(const char **folders, const char *name, char to[PATH_MAX])
 {
     while (*folders) {
@@ -346,7 +346,7 @@ PUBLIC int execvp(const char *name, char *const argv[])
     return execvpe(name, argv, environ);
 }
 
-/* Arguments up to NULL, then what comes behind. */
+/* Arguments up to NULL, then the following parameters. */
 #define LIST(first) \
     va_list list; \
     size_t length = 1; \
@@ -382,7 +382,7 @@ PUBLIC int execle(const char *path, const char *first, ...)
     return run(path, argv, envp);
 }
 
-/* A descriptor's program: by its name where it still has that, else by the descriptor, which then must stay open. */
+/* A descriptor's program: by name if the file still has one, else by the descriptor, which then must stay open. */
 static int run_fd(int fd, char *const argv[], char *const envp[])
 {
     char place[40], name[PATH_MAX];
@@ -547,7 +547,7 @@ PUBLIC FILE *popen(const char *command, const char *mode)
         for (struct stream *earlier = streams; earlier; earlier = earlier->next)
             if (fileno(earlier->file) != their_end)
                 posix_spawn_file_actions_addclose(&actions, fileno(earlier->file));
-        /* dup2 onto itself keeps close-on-exec; adddup2 takes it away. */
+        /* dup2 onto itself keeps close-on-exec; adddup2 clears it. */
         posix_spawn_file_actions_adddup2(&actions, theirs, their_end);
         error = shell(&stream->child, command, &actions, NULL);
     }

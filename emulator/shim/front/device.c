@@ -1,4 +1,4 @@
-/* The open device: a socket to the server. Every ioctl is one message with a socket of its own for the answer. */
+/* The open device: a socket to the server. Every ioctl is one message with its own socket for the reply. */
 #include "front.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ __attribute__((constructor)) static void configure(void)
     strcpy(configuration.server, server);
 }
 
-/* Other libraries' constructors may come before ours. */
+/* Other libraries' constructors may run before ours. */
 int active(void)
 {
     if (!configuration.server[0])
@@ -83,7 +83,7 @@ const struct node *device_of(int fd)
 int open_device(const struct node *node, int flags)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    /* The folder's name is short enough: configure() saw to that. */
+    /* configure() checked the length of the folder's name. */
     strcpy(address.sun_path, configuration.server);
     strcat(address.sun_path, "/");
     strcat(address.sun_path, node->socket);
@@ -104,13 +104,13 @@ int open_device(const struct node *node, int flags)
 
 enum { OP_IOCTL = 0, OP_MAP = 1, OP_MERGE = 2 };
 
-/* Both as the server has them. */
+/* Both have the server's layout. */
 struct question {
     uint32_t op;
     uint32_t request; /* ioctl's word */
     uint32_t size;    /* bytes of the ioctl's struct, which follow */
-    uint32_t pad; /* of the answer: bytes that came back */
-    uint64_t offset; /* to map */
+    uint32_t pad; /* in a reply: bytes returned */
+    uint64_t offset; /* for mmap */
     uint64_t length;
 };
 
@@ -121,15 +121,16 @@ struct answer {
 
 #define MAX_STRUCT 256
 
-/* Bytes of an input device's answer: its keys are 96, its name may be longer. */
+/* Size of an input device's reply: keys take 96 bytes, a name may take more. */
 #define MAX_ANSWER 1024
 
 enum { EVIOC_CLOCK = 0xa0 };
 
-/* Bytes of an answer's lists behind the struct. */
+/* Size of a reply's lists after the struct. */
 #define MAX_TAIL 4096
 
-/* Asks the server; the answer's struct and lists go into the data's room. Gives 0 or an errno; *got is a descriptor that came with the answer, or -1. */
+/* Sends a request; the reply's struct and lists are written to the data's buffer. Returns 0 or an errno; *got is a descriptor
+ * that came with the reply, or -1. */
 static int ask(int device, struct question *question, void *data, size_t room, const struct extra *extra, int *got)
 {
     int ends[2];
@@ -163,14 +164,14 @@ static int ask(int device, struct question *question, void *data, size_t room, c
     memcpy(CMSG_DATA(head), fds, fd_bytes);
     ssize_t sent;
     do {
-        /* A device that was opened without blocking still takes every question. */
+        /* A device opened with O_NONBLOCK still accepts every request. */
         struct pollfd room = { device, POLLOUT, 0 };
         sent = sendmsg(device, &message, MSG_NOSIGNAL);
         if (sent < 0 && errno == EAGAIN) {
             poll(&room, 1, -1);
             errno = EINTR;
         } else if (sent < 0 && errno == ETOOMANYREFS) {
-            /* So many descriptors of this user are under way: others' questions are taken first. */
+            /* Too many descriptors of this user are in flight: wait until the server has received some. */
             poll(NULL, 0, 1);
             errno = EINTR;
         }
@@ -286,7 +287,7 @@ int wait_until(int fd, int64_t end)
     }
 }
 
-/* An input device's ioctls: what they give are bytes, and how many. Gives the result, or an errno below 0. */
+/* An input device's ioctls: they return bytes and their number. Returns the result, or a negative errno. */
 static int input_ioctl(int fd, unsigned long request, void *argument)
 {
     unsigned size = _IOC_SIZE(request);
@@ -295,7 +296,7 @@ static int input_ioctl(int fd, unsigned long request, void *argument)
     struct question question = { OP_IOCTL, (uint32_t)request, size < MAX_ANSWER ? size : MAX_ANSWER, 0, 0, 0 };
     int got;
     if (request & ((unsigned long)_IOC_WRITE << _IOC_DIRSHIFT)) {
-        /* Grabs and revocations are numbers, a clock is a pointer to one. */
+        /* Grabs and revocations take a number, a clock a pointer to one. */
         intptr_t value = (intptr_t)argument;
         if (_IOC_NR(request) == EVIOC_CLOCK || value >= 4096)
             memcpy(data, argument, question.size);
@@ -309,7 +310,7 @@ static int input_ioctl(int fd, unsigned long request, void *argument)
         return -error;
     if (request & ((unsigned long)_IOC_READ << _IOC_DIRSHIFT))
         memcpy(argument, data, question.pad < size ? question.pad : size);
-    /* Texts and sets say how long they are, what has one size gives 0. */
+    /* Strings and sets return their length, fixed-size structs return 0. */
     unsigned number = _IOC_NR(request);
     int has_length = (number >= 0x06 && number <= 0x09) || (number >= 0x18 && number < 0x40);
     return has_length ? (int)question.pad : 0;
@@ -371,7 +372,7 @@ static int device_ioctl(int fd, const struct node *node, unsigned long request, 
     struct question question = { OP_IOCTL, (uint32_t)request, size, 0, 0, 0 };
     int got;
     int error = ask(fd, &question, data, sizeof data, &extra, &got);
-    /* A wait that is not over gives what to wait for: one waits here, and asks again for what came of it. */
+    /* A pending wait returns a descriptor to wait for: wait here, then repeat the request for the result. */
     while (error == 0 && got >= 0 && (number == LIMA_GEM_WAIT || number == DRM_SYNCOBJ_WAIT)) {
         int64_t end;
         memcpy(&end, data + 8, sizeof end);
@@ -397,7 +398,7 @@ static int device_ioctl(int fd, const struct node *node, unsigned long request, 
     return error;
 }
 
-/* Fences are sockets that can be read when they are done; these two are what a sync file can besides. */
+/* Fences are sockets that become readable when signalled; a sync file has these two ioctls besides. */
 
 /* struct sync_merge_data */
 struct merge {
@@ -415,10 +416,10 @@ struct file_info {
     uint64_t infos;
 };
 
-/* Where fences are joined. */
+/* The server's socket for merging fences. */
 static const struct node fences = { NULL, "fences", 0, 0 };
 
-/* A fence for two: the server makes it, without anybody waiting. */
+/* Merges two fences: the server creates the result without waiting. */
 static int merge_fences(struct merge *merge, int fd)
 {
     struct question question = { OP_MERGE, 0, 0, 0, 0, 0 };
@@ -455,7 +456,7 @@ PUBLIC int ioctl(int fd, unsigned long request, ...)
     va_end(list);
     int error;
     request = (uint32_t)request;
-    /* Asked once: another thread may close the descriptor meanwhile. */
+    /* Looked up once: another thread may close the descriptor meanwhile. */
     const struct node *node = _IOC_TYPE(request) == 'd' || _IOC_TYPE(request) == 'E' ? device_of(fd) : NULL;
     if (node && node->major == INPUT_MAJOR) {
         int result = _IOC_TYPE(request) == 'E' ? input_ioctl(fd, request, argument) : -ENOTTY;
@@ -466,7 +467,7 @@ PUBLIC int ioctl(int fd, unsigned long request, ...)
         error = device_ioctl(fd, node, request, argument);
     } else {
         int result = next(fd, request, argument);
-        /* qemu says ENOSYS of what it does not know. */
+        /* qemu returns ENOSYS for unknown ioctls. */
         if (result >= 0 || (errno != ENOTTY && errno != ENOSYS) || !active())
             return result;
         if (_IOC_TYPE(request) == '>')
@@ -507,7 +508,7 @@ static void *map(void *(*next)(void *, size_t, int, int, int, off64_t), void *ad
     return mapping;
 }
 
-/* off_t is as wide as off64_t on every 64-bit machine, and the front is for those. */
+/* off_t is as wide as off64_t on every 64-bit machine, which the front requires. */
 _Static_assert(sizeof(off_t) == sizeof(off64_t), "a 64-bit machine");
 
 PUBLIC void *mmap(void *address, size_t length, int protection, int flags, int fd, off_t offset)

@@ -1,4 +1,4 @@
-/* The display's ioctls: what their structs point to, and what is waited for here and not in the server. */
+/* The display's ioctls: the data that their structs point to, and waits that happen here instead of in the server. */
 #include "front.h"
 #include <errno.h>
 #include <string.h>
@@ -13,19 +13,19 @@ enum {
     CREATEPROPBLOB = 0xbd,
 };
 
-/* Properties that are descriptors, by their ids; src/properties.rs has the same. */
+/* Ids of properties that are descriptors; src/properties.rs has the same. */
 enum {
     OUT_FENCE_PTR = 64,
     IN_FENCE_FD = 76,
 };
 
-/* Flags of a change. */
+/* Flags of an atomic commit. */
 enum { TEST_ONLY = 0x100, NONBLOCK = 0x200 };
 
-/* Objects, and properties, of a change at most. */
+/* Limits of objects and of properties in a commit. */
 enum { MOST_OBJECTS = 64, MOST_PROPERTIES = 1024 };
 
-/* Lists that come with an answer: where in the struct their address and their count are, and an element's size. */
+/* Lists of a reply: the struct's offsets of their address and count, and an element's size. */
 static const struct list {
     unsigned number, address, count, size;
 } lists[] = {
@@ -40,7 +40,7 @@ static const struct list {
 
 #define LISTS (sizeof lists / sizeof lists[0])
 
-/* Copies the lists to where the program wants them, as far as it has room for a whole one. */
+/* Copies the lists to the program's buffers, each only if it fits whole. */
 static void give_lists(unsigned number, const unsigned char *asked, const unsigned char *data, const unsigned char *tail)
 {
     for (size_t at = 0; at < LISTS; at++) {
@@ -55,7 +55,7 @@ static void give_lists(unsigned number, const unsigned char *asked, const unsign
     }
 }
 
-/* Copies what the program points to; the system finds out whether it may be read. Gives 0 or an errno. */
+/* Copies data that the program points to, by a system call that checks the address. Returns 0 or an errno. */
 static int fetch(unsigned char *to, const void *from, size_t length)
 {
     int ends[2], error = 0;
@@ -133,7 +133,7 @@ int display_question(unsigned number, const unsigned char *data, struct extra *e
     }
 }
 
-/* Waits for the refresh that an answer names. */
+/* Waits for the vertical blank that a reply names. */
 static int wait_for_refresh(const unsigned char *data)
 {
     int64_t seconds, micros;

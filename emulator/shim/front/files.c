@@ -1,4 +1,4 @@
-/* Files: the nodes, and where the device is described. Their paths lead into a folder of real files, which the server made. */
+/* Files: the nodes and the device's sysfs files. Their paths are redirected into a folder of real files made by the server. */
 #include "front.h"
 #include <dirent.h>
 #include <errno.h>
@@ -14,10 +14,10 @@
 
 /* ---- paths ---- */
 
-/* Where the devices' files are. What ends with a colon or a name that others share is the beginning of a name. */
+/* Paths of the devices' files. An entry that ends with a colon, or with a prefix of other names, matches longer names. */
 static const struct {
     const char *path;
-    int begins; /* whether the last name may go on */
+    int begins; /* whether the last component may be longer */
 } places[] = {
     { "/dev/dri", 0 },          { "/dev/input", 0 },          { "/sys/class", 0 },          { "/sys/bus/platform", 0 },
     { "/sys/devices/mali", 0 }, { "/sys/devices/display", 0 }, { "/sys/devices/skrymir", 1 }, { "/sys/dev/char/226:", 1 },
@@ -26,7 +26,7 @@ static const struct {
 
 #define PLACES (sizeof places / sizeof places[0])
 
-/* Whether the folder has such a place: there may be no display. */
+/* Whether the folder has this path: there may be no display. */
 static int is_there(size_t at)
 {
     static signed char known[PLACES];
@@ -42,7 +42,7 @@ static int is_there(size_t at)
 
 static int is_ours(const char *path)
 {
-    /* Most paths are others', and quickly known. */
+    /* A quick test excludes most paths. */
     if (strncmp(path, "/sys/", 5) != 0 && strncmp(path, "/dev/", 5) != 0 && strncmp(path, "/run/", 5) != 0)
         return 0;
     for (size_t at = 0; at < PLACES; at++) {
@@ -53,7 +53,7 @@ static int is_ours(const char *path)
     return 0;
 }
 
-/* Where a path really is: the devices' files are in the folder. */
+/* Redirects a path of the devices' files into the folder. */
 static const char *real_path(const char *path, char buffer[PATH_MAX])
 {
     if (!path || path[0] != '/' || !active() || !is_ours(path))
@@ -65,7 +65,7 @@ static const char *real_path(const char *path, char buffer[PATH_MAX])
     return buffer;
 }
 
-/* What an open folder is called. */
+/* The path of an open folder. */
 static int folder_name(int folder, char name[PATH_MAX])
 {
     NEXT(readlink);
@@ -78,8 +78,8 @@ static int folder_name(int folder, char name[PATH_MAX])
     return length > 0;
 }
 
-/* The same of a path below an open folder: who walks from folder to folder comes by ours. In qemu the root folder is the
- * one of ARM programs, and what is missing there is this machine's, as with whole paths. */
+/* The same for a path relative to an open folder, for programs that walk by descriptors. In qemu the root folder is that of
+ * ARM programs, and files missing there are the host's, as with absolute paths. */
 static const char *real_path_at(int folder, const char *path, char buffer[PATH_MAX])
 {
     char whole[PATH_MAX];
@@ -195,9 +195,9 @@ PUBLIC DIR *opendir(const char *path)
 SCANDIR(scandir, dirent)
 SCANDIR(scandir64, dirent64)
 
-/* ---- looking ---- */
+/* ---- stat ---- */
 
-/* A character device with the node's number, as far as anybody asks. */
+/* Makes a stat result a character device with the node's number. */
 #define AS_NODE(node, status) \
     do { \
         (status)->st_mode = S_IFCHR | 0666; \
@@ -251,7 +251,7 @@ FSTAT(fstat64, stat64)
 FSTATAT(fstatat, stat)
 FSTATAT(fstatat64, stat64)
 
-/* What the same were called before glibc 2.33. */
+/* Their names before glibc 2.33. */
 #define XSTAT(name, type) \
     int name(int, const char *, struct type *); \
     PUBLIC int name(int version, const char *path, struct type *status) \
@@ -344,7 +344,7 @@ PUBLIC char *realpath(const char *restrict path, char *restrict to)
     char buffer[PATH_MAX];
     const char *real = real_path(path, buffer);
     char *result = next(real, to);
-    /* What was found in the folder keeps its name outside. */
+    /* A path found in the folder is reported by its outside name. */
     size_t length = strlen(configuration.server);
     if (result && real != path && strncmp(result, configuration.server, length) == 0)
         memmove(result, result + length, strlen(result + length) + 1);
@@ -368,7 +368,7 @@ PUBLIC char *canonicalize_file_name(const char *path)
 
 enum { SYSFS = 0x62656572 };
 
-/* Folders of devices are in sysfs, as far as anybody asks. */
+/* Reports the devices' folders as sysfs. */
 #define STATFS(name, type) \
     PUBLIC int name(int fd, struct type *status) \
     { \

@@ -1,11 +1,11 @@
-/* The front: an LD_PRELOAD library that makes a program, and those it starts, see the device node of a Mali-400.
+/* The front: an LD_PRELOAD library through which a program and its children see the device node of a Mali-400.
  *
- * It knows nothing about the GPU. Opening the node connects a socket to the server; the socket is the open device, so
- * dup, fork, exec, close and descriptor passing are the system's own. device.c is that connection, files.c the paths of
- * the node and of its sysfs folder, child.c what it takes to start other programs.
+ * It is independent of the GPU. Opening the node connects a socket to the server; the socket is the open device, so dup,
+ * fork, exec, close and descriptor passing are the system's own. device.c has the connection, files.c the paths of the
+ * node and of its sysfs folder, child.c the start of other programs.
  *
  * Environment: SKRYMIR_SERVER is the server's folder; without it nothing changes. SKRYMIR_PREFIX, SKRYMIR_QEMU,
- * SKRYMIR_FRONT_ARM64 and SKRYMIR_FRONT_NATIVE say how programs for 64-bit ARM are run on other machines.
+ * SKRYMIR_FRONT_ARM64 and SKRYMIR_FRONT_NATIVE configure programs for 64-bit ARM on other machines.
  */
 #ifndef FRONT_H
 #define FRONT_H
@@ -24,7 +24,7 @@
     if (!next) \
         next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
-/* What the environment said when the program began, whatever the program made of it since. */
+/* The environment at the program's start, independent of later changes. */
 struct configuration {
     char server[PATH_MAX]; /* the folder with the server's sockets, and with dev/ and sys/ */
     char prefix[PATH_MAX]; /* the root folder of ARM programs */
@@ -47,10 +47,10 @@ struct node {
     unsigned major, minor;
 };
 
-/* The node a path is of, or none. */
+/* The node of a path, or none. */
 const struct node *node_of(const char *path);
 
-/* The node a descriptor is an open device of, or none. */
+/* The node whose open device a descriptor is, or none. */
 const struct node *device_of(int fd);
 
 /* A new open device. */
@@ -60,7 +60,7 @@ int open_device(const struct node *node, int flags);
 uint32_t word(const unsigned char *data, int at);
 const void *pointer(const unsigned char *data, int at);
 
-/* The pieces of a message behind the question, and the descriptors that go with it, or -1. */
+/* The parts of a message after the request, and its descriptors, or -1. */
 struct extra {
     const void *bytes[2];
     size_t length[2];
@@ -69,17 +69,17 @@ struct extra {
 
 #define NO_EXTRA { { NULL, NULL }, { 0, 0 }, { -1, -1 } }
 
-/* Waits until a descriptor can be read, or an absolute time on the monotonic clock. Gives 0, ETIME or an errno. */
+/* Waits until a descriptor can be read, or an absolute time on the monotonic clock. Returns 0, ETIME or an errno. */
 int wait_until(int fd, int64_t end);
 
-/* What a change of the display has besides its question. */
+/* Data of an atomic commit besides its request. */
 struct change {
     unsigned char lists[1 << 14]; /* what is changed, one list after the other */
     int32_t *fence; /* where a descriptor goes that is asked for */
     int waits; /* whether the program waits for the end */
 };
 
-/* Adds what an ioctl of the display points to. Gives 0 or an errno. */
+/* Adds the data that an ioctl of the display points to. Returns 0 or an errno. */
 int display_question(unsigned number, const unsigned char *data, struct extra *extra, struct change *change);
 
 /* Does what is left when the server has answered: lists, waiting, descriptors. Takes what came with the answer. Gives 0 or an errno. */

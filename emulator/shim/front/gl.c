@@ -1,4 +1,4 @@
-/* What the driver cannot give is said in a line: programs tend to say "no context". */
+/* Prints a line about an unsupported context: programs tend to print only "no context". */
 #include "front.h"
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ PUBLIC void *eglCreateContext(void *display, void *config, void *share, const in
     NEXT(eglCreateContext);
     int major = 1, minor = 0;
     if (!next) {
-        /* A program that loads EGL by itself, but asks everybody for its functions. */
+        /* A program that loads EGL itself, but looks its functions up globally. */
         void *library = dlopen("libEGL.so.1", RTLD_LAZY | RTLD_LOCAL);
         if (library)
             next = (__typeof__(next))dlsym(library, "eglCreateContext");

@@ -1,4 +1,4 @@
-//! Atomic changes of the display: many properties at once, all or none.
+//! Atomic mode setting: many properties at once, all or none.
 
 use crate::abi::{Struct, errno, system, words};
 use crate::card::{Card, Result};
@@ -9,28 +9,28 @@ use std::os::fd::OwnedFd;
 
 /// Flags of a change.
 mod flag {
-    /// Whoever asked is told when it is seen.
+    /// Send an event when it is displayed.
     pub const EVENT: u32 = 1;
-    /// Says whether it could be, and does nothing.
+    /// Only check whether it is possible.
     pub const TEST_ONLY: u32 = 0x100;
-    /// Does not wait until it is seen.
+    /// Do not wait until it is displayed.
     pub const NONBLOCK: u32 = 0x200;
-    /// The mode may be another.
+    /// The mode may change.
     pub const ALLOW_MODESET: u32 = 0x400;
 }
 
-/// A change as it is asked for.
+/// A requested change.
 struct Change {
     flags: u32,
     user: u64,
     state: State,
-    /// Whether somebody wants a descriptor that can be read when it is seen.
+    /// Whether a fence descriptor for its display is requested.
     out_fence: bool,
 }
 
 impl Card {
-    /// Makes a change. A descriptor comes back when there is something to wait for: a fence that was asked for, or the end
-    /// of a change that is waited for.
+    /// Makes a change. Returns a descriptor if there is something to wait for: a requested out-fence, or the completion
+    /// of a blocking change.
     pub(crate) fn commit(
         &mut self,
         data: &Struct<'_>,
@@ -70,14 +70,14 @@ impl Card {
             fences.iter().for_each(|fence| buffer.object.used(fence, true));
         }
         if active {
-            let told = (flags & flag::EVENT != 0).then_some(*user);
-            self.flip(buffer, shown.unwrap_or_default().1, told, vec![signal])?;
+            let event = (flags & flag::EVENT != 0).then_some(*user);
+            self.flip(buffer, shown.unwrap_or_default().1, event, vec![signal])?;
         }
         self.state = change.state;
         Ok(end)
     }
 
-    /// Reads a change: how many properties of each object, the objects, the properties, their values.
+    /// Reads a change: property counts per object, objects, properties, values.
     fn change(&self, data: &Struct<'_>, behind: &[u8]) -> Result<Change> {
         const FLAGS: u32 = flag::EVENT | flag::TEST_ONLY | flag::NONBLOCK | flag::ALLOW_MODESET;
         let flags = data.word(0);
@@ -85,7 +85,7 @@ impl Card {
             return Err(errno::EINVAL);
         }
         let objects = data.word(4) as usize;
-        // What the front cannot read it cannot send.
+        // The front end sends only what it can read.
         let (counts, rest) = behind.split_at_checked(4 * objects).ok_or(errno::EFAULT)?;
         let (parts, rest) = rest.split_at_checked(4 * objects).ok_or(errno::EFAULT)?;
         let counts = words(counts);
@@ -111,12 +111,12 @@ impl Card {
         Ok(change)
     }
 
-    /// Whether the display can do that: one picture of the mode's size, as it is in the buffer.
+    /// Whether the display supports the state: one picture of the mode's size, unscaled.
     fn check(&self, state: &State) -> Result {
         let crtc = u64::from(id::CRTC);
         let get = |row| state.get(row);
         let mode = get(Row::Mode);
-        // The blob of a mode that is set already may be gone.
+        // The blob of the current mode may have been destroyed.
         if mode != 0 && mode != self.state.get(Row::Mode) {
             let mode = self.blob(mode as u32).map_err(|_| errno::EINVAL)?;
             if !self.is_our_mode(&mode) {
@@ -153,7 +153,7 @@ impl Change {
         }
         match property.row {
             Row::OutFence => self.out_fence = value != 0,
-            // It came as a descriptor beside the question.
+            // It was sent as a descriptor beside the request.
             Row::InFence => {}
             row => self.state.set(&[(row, value)]),
         }

@@ -1,4 +1,4 @@
-//! The display's device node: the interface for kernel mode setting, as far as programs for bare screens use it.
+//! The display's device node: the kernel mode setting interface, as far as programs without a window system use it.
 
 use crate::abi::{MODIFIERS, Struct, capability, client_capability, errno, free_number, number, system, words};
 use crate::connection::Node;
@@ -15,25 +15,25 @@ use std::sync::Arc;
 
 pub type Result<T = (), E = i32> = std::result::Result<T, E>;
 
-/// Where the offsets to map objects at begin.
+/// First mmap offset of objects.
 const OFFSETS: u64 = 1 << 32;
 
-/// Handles, and framebuffers, at most.
+/// Limit on handles, and on framebuffers.
 const MAX: usize = 1 << 16;
 
 /// Bytes of a mode.
 const MODE: usize = 68;
 
-/// The blob with the one mode.
+/// The blob of the only mode.
 const MODE_BLOB: u32 = 1 << 20;
 
-/// Bytes of a blob at most: what an answer has room for.
+/// Limit on the size of a blob: the capacity of an answer.
 const BLOB: usize = 4096;
 
-/// The framebuffer that is shown before the first program shows its own, as boards have a console: black.
+/// The framebuffer shown before the first program sets one, like a board's console: black.
 const CONSOLE: u32 = 39;
 
-/// Pixels in a cursor's row, and rows.
+/// Width and height of the cursor.
 const CURSOR: u32 = 64;
 
 /// An open display device.
@@ -43,11 +43,11 @@ pub struct Card {
     socket: Arc<OwnedFd>,
     handles: BTreeMap<u32, Arc<Object>>,
     buffers: BTreeMap<u32, Arc<FrameBuffer>>,
-    /// What programs made beside [`MODE_BLOB`].
+    /// Blobs created by programs, besides [`MODE_BLOB`].
     blobs: BTreeMap<u32, Vec<u8>>,
-    /// What all properties are, however they were set.
+    /// The values of all properties, whichever interface set them.
     pub(crate) state: State,
-    /// Whether the program sees planes other than overlays, and whether it sees what atomic changes are made of.
+    /// Whether the program sees planes other than overlays, and whether it uses atomic changes.
     universal: bool,
     atomic: bool,
 }
@@ -72,7 +72,7 @@ impl Node for Card {
 }
 
 impl Card {
-    /// A display device that was opened just now.
+    /// A newly opened display device.
     pub fn new(options: Arc<Options>, screen: Arc<Screen>, socket: Arc<OwnedFd>) -> Self {
         let mut state = State::default();
         state.show(MODE_BLOB, CONSOLE, (0, 0), (screen.width, screen.height));
@@ -162,7 +162,7 @@ impl Card {
         self.handles.get(&handle).ok_or(errno::ENOENT)
     }
 
-    /// The object's handle; the first asks for it gives it one.
+    /// The object's handle; created on first use.
     fn handle(&mut self, object: Arc<Object>) -> Result<u32> {
         if let Some((handle, _)) = self.handles.iter().find(|(_, have)| Arc::ptr_eq(have, &object)) {
             return Ok(*handle);
@@ -209,7 +209,7 @@ impl Card {
         Ok(())
     }
 
-    /// Shows a picture, or nothing; whoever asks waits for the descriptor that comes back, until it is seen.
+    /// Sets a picture, or none; the returned descriptor becomes readable when it is displayed.
     fn set_crtc(&mut self, data: &Struct<'_>, connectors: &[u8]) -> Result<Option<OwnedFd>> {
         known(data.word(12), id::CRTC)?;
         if data.word(32) == 0 {
@@ -236,7 +236,7 @@ impl Card {
         Ok(Some(end))
     }
 
-    /// Whether a mode has our size.
+    /// Whether a mode has the screen's size.
     pub(crate) fn is_our_mode(&self, mode: &[u8]) -> bool {
         let half = |at: usize| {
             mode.get(at..at + 2)
@@ -245,7 +245,7 @@ impl Card {
         mode.len() == MODE && half(4) == Some(self.screen.width) && half(14) == Some(self.screen.height)
     }
 
-    /// The buffer with a number, if the screen's picture from a place on is in it; the console's has none.
+    /// The framebuffer with this number, if it contains the screen's picture at a place; `None` for the console's.
     pub(crate) fn picture(&self, buffer: u32, place: (u32, u32)) -> Result<Option<Arc<FrameBuffer>>> {
         if buffer == CONSOLE {
             return Ok(None);
@@ -258,7 +258,7 @@ impl Card {
         Ok(Some(frame.clone()))
     }
 
-    /// Shows a buffer as it is without atomic changes; who wants to be told gives the flip's name.
+    /// Shows a framebuffer without atomic changes; `user` requests an event with this value.
     fn show(&mut self, buffer: u32, place: (u32, u32), user: Option<u64>, seen: Vec<Signal>) -> Result {
         let frame = self.picture(buffer, place)?;
         self.flip(frame, place, user, seen)?;
@@ -267,7 +267,7 @@ impl Card {
         Ok(())
     }
 
-    /// Gives the screen something new; not while another flip waits, if somebody wants to be told.
+    /// Queues a new state; fails while a flip with an event is pending.
     pub(crate) fn flip(
         &self,
         buffer: Option<Arc<FrameBuffer>>,
@@ -279,7 +279,7 @@ impl Card {
             buffer,
             place,
             cursor: self.screen.cursor(),
-            told: user.map(|user| (self.socket.clone(), user)),
+            event: user.map(|user| (self.socket.clone(), user)),
             seen,
         };
         if self.screen.flip(flip) {
@@ -291,7 +291,7 @@ impl Card {
 
     fn page_flip(&mut self, data: &Struct<'_>) -> Result {
         known(data.word(0), id::CRTC)?;
-        // An event, or none; no flips in the middle of a picture.
+        // An event, or none; no asynchronous flips.
         if data.word(8) & !1 != 0 || data.word(12) != 0 {
             return Err(errno::EINVAL);
         }
@@ -300,7 +300,7 @@ impl Card {
         self.show(data.word(4), place, user, Vec::new())
     }
 
-    /// What is drawn into a buffer that is shown already.
+    /// Redisplays a framebuffer that was drawn to.
     fn show_again(&mut self, buffer: u32) -> Result {
         match self.state.shown() {
             Some((shown, place)) if shown == buffer => self.show(buffer, place, None, Vec::new()),
@@ -309,7 +309,7 @@ impl Card {
         }
     }
 
-    /// The cursor: another picture, or none, or another place.
+    /// Sets the cursor's picture, or none, or its position.
     fn cursor(&mut self, data: &Struct<'_>) -> Result {
         const PICTURE: u32 = 1;
         const MOVE: u32 = 2;
@@ -343,7 +343,7 @@ impl Card {
         }
     }
 
-    /// Which refresh it is, or when a later one will be: whoever asks waits until then.
+    /// The current refresh, or a later one to wait for.
     fn vblank(&self, data: &mut Struct<'_>) -> Result {
         const RELATIVE: u32 = 1;
         // No events, and one CRTC.
@@ -355,7 +355,7 @@ impl Card {
             .word(4)
             .wrapping_add(if data.word(0) & RELATIVE != 0 { now } else { 0 });
         let ahead = wanted.wrapping_sub(now);
-        // What is behind is over.
+        // A past refresh is already over.
         let ahead = if ahead > u32::MAX / 2 { 0 } else { ahead };
         let at = self.screen.refresh_time(now, ahead);
         data.set(4, now.wrapping_add(ahead));
@@ -400,7 +400,7 @@ impl Card {
         Ok(())
     }
 
-    /// Sets one property without an atomic change: there is only the power state.
+    /// Sets one property without an atomic change: only the power state can be set.
     fn set_property(&mut self, part: u32, number: u32, value: u64) -> Result {
         let property = Property::by_id(number)?;
         known(part, property.part)?;
@@ -411,7 +411,7 @@ impl Card {
         Ok(())
     }
 
-    /// A blob's bytes.
+    /// Contents of a blob.
     pub(crate) fn blob(&self, number: u32) -> Result<Vec<u8>> {
         match number {
             MODE_BLOB => Ok(self.mode()),
@@ -431,7 +431,7 @@ impl Card {
         if length == 0 || length > BLOB {
             return Err(errno::EINVAL);
         }
-        // What the front cannot read it cannot send.
+        // The front end sends only what it can read.
         let bytes = bytes.get(..length).ok_or(errno::EFAULT)?.to_vec();
         if self.blobs.len() >= MAX {
             return Err(errno::ENOMEM);
@@ -443,7 +443,7 @@ impl Card {
     }
 
     fn client_capability(&mut self, number: u64, value: u64) -> Result {
-        // Not: stereo, aspect ratios, write-back.
+        // Unsupported: stereo, aspect ratios, write-back.
         match (number, value) {
             (client_capability::UNIVERSAL_PLANES, 0 | 1) => self.universal = value == 1,
             (client_capability::ATOMIC, 0..=2) => {
@@ -454,12 +454,12 @@ impl Card {
         Ok(())
     }
 
-    /// Whether the program said that it makes atomic changes.
+    /// Whether the program uses atomic changes.
     pub(crate) fn is_atomic(&self) -> bool {
         self.atomic
     }
 
-    /// The one mode, as the interface has it.
+    /// The only mode, in the interface's layout.
     fn mode(&self) -> Vec<u8> {
         let (width, height) = (self.screen.width as u16, self.screen.height as u16);
         let rate = if self.screen.rate == 0 { 60 } else { self.screen.rate };
@@ -481,7 +481,7 @@ impl Card {
         if width == 0 || height == 0 || bits == 0 || bits > 32 || data.word(12) != 0 {
             return Err(errno::EINVAL);
         }
-        // The driver's tiles want rows of whole ones.
+        // The driver's tiled layout requires rows of whole tiles.
         let pitch = u64::from(width) * u64::from(bits.div_ceil(8));
         let pitch = pitch.next_multiple_of(64);
         let size = (pitch * u64::from(height)).next_multiple_of(u64::from(PAGE));
@@ -513,7 +513,7 @@ impl Card {
 
     fn add_buffer(&mut self, data: &mut Struct<'_>) -> Result {
         let [width, height, format, flags, handle, pitch, offset] = [4, 8, 12, 16, 20, 36, 52].map(|at| data.word(at));
-        // With modifiers: rows, that is none.
+        // With modifiers: linear, which means none.
         if flags & !MODIFIERS != 0 || (flags & MODIFIERS != 0 && data.long(72) != 0) || pixel_bytes(format).is_none() {
             return Err(errno::EINVAL);
         }
@@ -558,16 +558,16 @@ impl Card {
     }
 }
 
-/// Words behind the struct, and how many in it.
+/// Appends words to the struct's tail, and sets their count.
 fn list(data: &mut Struct<'_>, tail: &mut Vec<u8>, count_at: usize, words: &[u32]) {
     data.set(count_at, words.len() as u32);
     tail.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
 }
 
-/// What has properties.
+/// Objects with properties.
 const PARTS: [u32; 4] = [id::CRTC, id::CONNECTOR, id::PLANE, id::ENCODER];
 
-/// What a property may be.
+/// The metadata of a property.
 fn property(data: &mut Struct<'_>, tail: &mut Vec<u8>) -> Result {
     let property = Property::by_id(data.word(16))?;
     data.set(20, property.flags());

@@ -1,20 +1,20 @@
-//! One connection: questions in, answers out, until nobody is there.
+//! A connection: answers requests until the client disconnects.
 
 use crate::abi;
 use crate::object::Registry;
 use crate::wire::{self, Answer, Incoming, What};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// What is behind a device node.
+/// The device behind a node.
 pub trait Node {
-    /// Answers a question, or an `errno`.
+    /// Answers a request, or returns an `errno`.
     ///
     /// # Errors
-    /// As the kernel would.
+    /// As in the kernel.
     fn ask(&mut self, what: What, fd: Option<OwnedFd>) -> Result<Answer, i32>;
 }
 
-/// Serves a connection to its end.
+/// Serves a connection until it ends.
 pub fn serve(socket: &OwnedFd, node: &mut dyn Node, registry: &Registry) {
     let mut buffer = vec![0; wire::MAX_QUESTION];
     loop {
@@ -33,7 +33,7 @@ pub fn serve(socket: &OwnedFd, node: &mut dyn Node, registry: &Registry) {
     }
 }
 
-/// A descriptor that can be read when two others can.
+/// A descriptor that is readable once two others are.
 fn merge(registry: &Registry, fds: [Option<OwnedFd>; 2]) -> Result<Answer, i32> {
     let mut exported = registry.exported();
     let mut fences = Vec::new();

@@ -1,4 +1,4 @@
-//! One open device: its handles, addresses, contexts and fences, and what every ioctl does to them.
+//! An open device: its handles, addresses, contexts and fences, and the implementation of every ioctl.
 
 use crate::abi::{EXPLICIT_FENCE, GP_FRAME, HEAP, PP_FRAME_400, PP_FRAME_450, Struct, errno, number};
 use crate::abi::{access, capability, free_number, gpu, parameter, pipe, system, words};
@@ -22,13 +22,13 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use utgard::frame::version;
 
-/// Contexts at most.
+/// Limit on contexts.
 const MAX_CONTEXTS: usize = 1 << 12;
 
-/// Where the offsets to map objects at begin.
+/// First mmap offset of objects.
 const OFFSETS: u64 = 1 << 32;
 
-/// What an ioctl that goes wrong gives.
+/// Result of an ioctl; the error is an `errno`.
 type Result<T, E = i32> = std::result::Result<T, E>;
 
 /// A handle.
@@ -46,12 +46,12 @@ pub struct Device {
     clock: Clock,
     handles: BTreeMap<u32, Handle>,
     space: Space,
-    /// Bytes of all handles' objects.
+    /// Total bytes of all handles' objects.
     used: u64,
     contexts: BTreeSet<u32>,
     sync: SyncObjects,
     waits: Waits,
-    /// Whose it is.
+    /// Process that opened it.
     process: u32,
 }
 
@@ -63,10 +63,10 @@ impl Drop for Device {
 }
 
 impl Device {
-    /// The device with this number, which was opened just now.
+    /// A newly opened device with this number.
     ///
     /// # Errors
-    /// When there can be no more threads.
+    /// If its thread cannot be created.
     pub fn new(options: Arc<Options>, number: u64, counters: Arc<Counters>, process: u32) -> io::Result<Self> {
         Ok(Self {
             queue: Queue::new(options.clone(), number, counters.clone())?,
@@ -97,7 +97,7 @@ impl Device {
             number::GEM_CREATE => self.create(&mut data)?,
             number::GEM_INFO => self.info(&mut data)?,
             number::GEM_CLOSE => self.close_handle(data.word(0))?,
-            // A render node knows objects by descriptors alone: a name could be guessed.
+            // A render node shares objects only by descriptor: a global name could be guessed.
             number::GEM_FLINK | number::GEM_OPEN => return Err(errno::EACCES),
             number::GEM_SUBMIT => self.submit(&data, behind)?,
             number::GEM_WAIT => return self.wait(&data),
@@ -148,7 +148,7 @@ impl Device {
         Ok(())
     }
 
-    /// A new handle on an object, at a new address.
+    /// A new handle for an object, at a new address.
     fn insert(&mut self, object: Arc<Object>, flags: u32) -> Result<u32> {
         let shares = &self.options.registry.shares;
         if !shares.take(self.process) {
@@ -216,7 +216,7 @@ impl Device {
 
     fn close_handle(&mut self, number: u32) -> Result<()> {
         let handle = self.handles.remove(&number).ok_or(errno::EINVAL)?;
-        // Jobs that use it come before in the queue.
+        // Jobs that use it precede this in the queue.
         self.queue.send(Command::Unmap(handle.address));
         self.space.give(handle.address);
         self.set_used(self.used - u64::from(handle.object.size()));
@@ -243,7 +243,7 @@ impl Device {
         Ok(())
     }
 
-    /// GEM_WAIT: done, or a descriptor to wait for; whoever asks knows until when.
+    /// GEM_WAIT: done, or a descriptor to wait for; the client handles the timeout.
     fn wait(&mut self, data: &Struct<'_>) -> Result<Option<OwnedFd>> {
         let (op, timeout) = (data.word(4), data.long(8) as i64);
         if op & !(access::READ | access::WRITE) != 0 {
@@ -302,7 +302,7 @@ impl Device {
         if count == 0 || data.word(32) & !EXPLICIT_FENCE != 0 || size != frame_size {
             return Err(errno::EINVAL);
         }
-        // What the front cannot read it cannot send.
+        // The front end sends only what it can read.
         let whole = size + count as usize * 8;
         let behind = behind.get(..whole).ok_or(errno::EFAULT)?;
         let (frame, list) = behind.split_at(size);
@@ -354,14 +354,14 @@ impl Device {
         Ok(())
     }
 
-    /// Runs what waits, and closes the device. Whether nothing failed.
+    /// Runs queued jobs and closes the device; returns whether nothing failed.
     pub fn close(&mut self) -> bool {
         self.clock.look();
         self.waits.end();
         self.queue.finish()
     }
 
-    /// The GPU's hardware.
+    /// The GPU's product.
     fn hardware(&self) -> Hardware {
         self.options.hardware
     }
@@ -412,7 +412,7 @@ mod tests {
     use emulator::exec::scalar::Scalar;
     use emulator::memory::Memory;
 
-    /// Sees that what is told fits together.
+    /// Checks that events are consistent.
     #[derive(Default)]
     struct Auditor {
         objects: BTreeSet<u32>,
@@ -438,7 +438,7 @@ mod tests {
         }
     }
 
-    /// Mostly what could be a handle or a flag.
+    /// Mostly plausible handles and flags.
     fn word(random: &mut fastrand::Rng, addresses: &[u32]) -> u32 {
         match random.u32(..8) {
             0 => random.u32(..),
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_finds_nothing_of_anothers_and_leaves_nothing() {
+    fn clients_are_isolated_and_leave_nothing_behind() {
         let options = Arc::new(Options::new(|| Box::new(Scalar)));
         let open = |number, process| Device::new(options.clone(), number, Arc::default(), process).unwrap();
         let mut victim = open(0, 1);
@@ -471,7 +471,7 @@ mod tests {
                 Err(errno::ENOENT)
             );
         }
-        // A pipe of its own is no fence.
+        // A socket pair created by the client is not a fence.
         let (end, _other) = rustix::net::socketpair(
             rustix::net::AddressFamily::UNIX,
             rustix::net::SocketType::STREAM,
@@ -487,7 +487,7 @@ mod tests {
         assert_eq!(hostile.ask(what, Some(end)).err(), Some(errno::EINVAL));
         let contexts = (0..10_000).take_while(|_| asked(&mut hostile, number::CTX_CREATE, &[0, 0]).is_ok());
         assert_eq!(contexts.count(), MAX_CONTEXTS);
-        // What it held is there again for its next device.
+        // Its share is available again for its next device.
         let most = (0..200).filter(|_| asked(&mut hostile, number::GEM_CREATE, &[4096, 0, 0, 0]).is_ok());
         assert_eq!(most.count(), 200);
         assert!(hostile.close());
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn any_question_has_an_answer() {
+    fn every_request_is_answered() {
         let numbers = [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x2d, 0x2e]
             .into_iter()
             .chain(0x40..0x48)
@@ -547,7 +547,7 @@ mod tests {
                     addresses = device.handles.values().map(|handle| handle.address).collect();
                 }
             }
-            assert!(device.close(), "what was told does not fit together");
+            assert!(device.close(), "the events are inconsistent");
         }
         for number in [
             number::GEM_CREATE,

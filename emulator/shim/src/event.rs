@@ -1,4 +1,4 @@
-//! What happens to an open device.
+//! Events of an open device.
 
 use crate::stats::Times;
 use emulator::fault::Fault;
@@ -16,7 +16,7 @@ pub enum Pipe {
     Pp,
 }
 
-/// What a job did.
+/// The result of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// A geometry job.
@@ -28,22 +28,22 @@ pub enum Work {
 /// A job as the driver submitted it.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
-    /// Its number among the open device's jobs, from 0.
+    /// Its index among the open device's jobs.
     pub number: u64,
     /// Which queue.
     pub pipe: Pipe,
-    /// The frame's words as the driver gave them.
+    /// The frame's words as submitted.
     pub frame: &'a [u32],
-    /// The frame as the emulator takes it, that of a Mali-400.
+    /// The frame in the emulator's layout, that of a Mali-400.
     pub plain: &'a [u32],
-    /// Addresses of the buffer objects it names; 1 reads, 2 writes.
+    /// Addresses and access (1 read, 2 write) of its buffer objects.
     pub objects: &'a [(u32, u32)],
 }
 
-/// What happens to one open device.
+/// An event of one open device.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A buffer object got an address; flag 1: a heap.
+    /// A buffer object was mapped; flag 1: a heap.
     Created {
         /// GPU address.
         address: u32,
@@ -52,41 +52,42 @@ pub enum Event<'a> {
         /// Flags.
         flags: u32,
     },
-    /// A buffer object lost it.
+    /// A buffer object was unmapped.
     Freed {
         /// GPU address.
         address: u32,
     },
     /// A job is about to run.
     Submitted(Job<'a>),
-    /// A job has run; the memory's [`writes`](Memory::writes) are what it wrote, for who [asked](Watch::wants_writes).
+    /// A job has run; the memory's [`writes`](Memory::writes) are its writes, for observers that
+    /// [request](Watch::wants_writes) them.
     Done {
         /// The job.
         job: Job<'a>,
-        /// What it did, or the fault that ended it.
+        /// Its result, or the fault that ended it.
         outcome: Result<Work, &'a Fault>,
-        /// How long it took.
+        /// Its run time.
         time: Duration,
     },
     /// The device was closed.
     Closed {
-        /// What its jobs met that nobody knows.
+        /// Undocumented bits in its jobs.
         notes: &'a Notes,
-        /// Where its program's time went.
+        /// Where its program's time was spent.
         times: Times,
-        /// What ran its programs.
+        /// The engine's name.
         engine: &'static str,
-        /// What that tells of it.
+        /// The engine's report.
         engine_report: Option<String>,
     },
 }
 
-/// Somebody who wants to know what happens to an open device; the memory is as it is then.
+/// Observes the events of an open device; the memory is in the state of the event.
 pub trait Watch: Send {
-    /// Something happened.
+    /// Handles an event.
     fn event(&mut self, memory: &Memory, event: &Event<'_>);
 
-    /// Whether the memory is to keep where jobs write.
+    /// Whether the memory should record the addresses of jobs' writes.
     fn wants_writes(&self) -> bool {
         false
     }

@@ -1,9 +1,8 @@
-//! Fences: whether jobs are done, and who waits for that.
+//! Fences: whether jobs are done, and how clients wait for them.
 //!
-//! Outside the server a fence is one end of a pair of sockets, with a byte to read once the fence is done. The other end
-//! travels with that byte: whoever closes the fence closes both, and until then it looks as a kernel's does, readable and
-//! not hung up. A server that was killed hangs it up, so nobody waits for that one; and no thread of the server waits in
-//! a program's stead.
+//! Outside the server a fence is one end of a socket pair, which receives a byte when the fence is done. The message
+//! carries the other end, so closing the fence closes both; until then it behaves like a kernel fence: readable, not
+//! hung up. If the server is killed, the fence hangs up and waits end. No server thread waits on behalf of a program.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{
@@ -15,15 +14,15 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
-/// The end of a pair of sockets that makes the other one readable, at the latest when it is dropped.
+/// One end of a socket pair; makes the other end readable, at the latest when dropped.
 #[derive(Debug)]
 pub struct Ring(Mutex<Option<OwnedFd>>);
 
 impl Ring {
-    /// It, and the end to poll.
+    /// The ring, and the end to poll.
     ///
     /// # Errors
-    /// When there are no descriptors left.
+    /// If there are no descriptors left.
     pub fn new() -> io::Result<(Arc<Self>, OwnedFd)> {
         let (ring, end) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         Ok((Arc::new(Self(Mutex::new(Some(ring)))), end))
@@ -37,7 +36,7 @@ impl Ring {
         let mut control = SendAncillaryBuffer::new(&mut space);
         let itself = [ring.as_fd()];
         control.push(SendAncillaryMessage::ScmRights(&itself));
-        // Where the system lets no more descriptors travel, the end that is closed is readable too, and hung up.
+        // If the system refuses to pass the descriptor, closing this end also makes the other readable, hung up.
         let _ = sendmsg(
             &ring,
             &[IoSlice::new(&[1])],
@@ -48,7 +47,7 @@ impl Ring {
 }
 
 impl Ring {
-    /// Gives its descriptor back where nobody waits on the other end. Whether it has none now.
+    /// Frees its descriptor if the other end was closed; returns whether it has none now.
     fn ring_if_left(&self) -> bool {
         let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let left = ring.as_ref().is_none_or(|ring| {
@@ -69,12 +68,12 @@ impl Drop for Ring {
     }
 }
 
-/// What happens when a fence is done.
+/// The action when a fence is done.
 #[derive(Clone, Debug)]
 pub enum Bell {
-    /// This holder is gone; it rings when all are.
+    /// Drops this reference; it rings when all are dropped.
     All(Arc<Ring>),
-    /// It rings now.
+    /// Rings now.
     Any(Arc<Ring>),
 }
 
@@ -92,7 +91,7 @@ struct State {
     bells: Vec<Bell>,
 }
 
-/// Whether something is done.
+/// A fence.
 #[derive(Debug, Default)]
 pub struct Fence {
     state: Mutex<State>,
@@ -109,7 +108,7 @@ impl Fence {
         self.state().done
     }
 
-    /// Waits until it is.
+    /// Waits until it is done.
     pub fn wait(&self) {
         let mut state = self.state();
         while !state.done {
@@ -117,14 +116,14 @@ impl Fence {
         }
     }
 
-    /// Waits for so long at most. Whether it is done.
+    /// Waits with a timeout; returns whether it is done.
     pub fn wait_for(&self, time: std::time::Duration) -> bool {
         let state = self.state();
         let done = self.changed.wait_timeout_while(state, time, |state| !state.done);
         done.unwrap_or_else(PoisonError::into_inner).0.done
     }
 
-    /// Rings when it is done, or now.
+    /// Rings when it is done, possibly now.
     pub fn ring(&self, bell: Bell) {
         let mut state = self.state();
         if !state.done {
@@ -145,12 +144,12 @@ impl Fence {
     }
 }
 
-/// The duty to signal a fence, which is done even when whoever has it fails.
+/// Signals a fence when dropped, also on a panic.
 #[derive(Debug)]
 pub struct Signal(Arc<Fence>);
 
 impl Signal {
-    /// A fence that is open until this is dropped.
+    /// A fence that is pending until the signal is dropped.
     pub fn new() -> (Self, Arc<Fence>) {
         let fence = Arc::new(Fence::default());
         (Self(fence.clone()), fence)
@@ -163,15 +162,15 @@ impl Drop for Signal {
     }
 }
 
-/// A descriptor that can be read when all these fences are done.
+/// A descriptor that is readable when all these fences are done.
 ///
 /// # Errors
-/// When there are no descriptors left.
+/// If there are no descriptors left.
 pub fn all(fences: &[Arc<Fence>]) -> io::Result<OwnedFd> {
     Ok(after(fences, Ring::new()?))
 }
 
-/// The end to poll, whose ring is held by the fences alone from now on.
+/// The end to poll; only the fences keep its ring from now on.
 fn after(fences: &[Arc<Fence>], (ring, end): (Arc<Ring>, OwnedFd)) -> OwnedFd {
     for fence in fences {
         fence.ring(Bell::All(ring.clone()));
@@ -179,18 +178,18 @@ fn after(fences: &[Arc<Fence>], (ring, end): (Arc<Ring>, OwnedFd)) -> OwnedFd {
     end
 }
 
-/// Waits of a client at most that have not ended.
+/// Limit on a client's pending waits.
 const MAX_WAITS: usize = 1024;
 
-/// What a client waits for.
+/// A client's pending waits.
 #[derive(Debug, Default)]
 pub struct Waits(Vec<Weak<Ring>>);
 
 impl Waits {
-    /// A descriptor to wait on, and what makes it readable.
+    /// A descriptor to wait on, and its ring.
     ///
     /// # Errors
-    /// When the client waits for too much, or the system has no more descriptors.
+    /// If the client has too many waits, or the system no descriptors.
     pub fn ring(&mut self) -> io::Result<(Arc<Ring>, OwnedFd)> {
         if self.0.len() >= MAX_WAITS {
             self.0
@@ -204,7 +203,7 @@ impl Waits {
         Ok((ring, end))
     }
 
-    /// As [`all`], as one of these.
+    /// [`all`], counted as one of these waits.
     ///
     /// # Errors
     /// See [`Waits::ring`].
@@ -212,7 +211,7 @@ impl Waits {
         Ok(after(fences, self.ring()?))
     }
 
-    /// The client is gone: nobody waits any more.
+    /// Ends all waits, because the client is gone.
     pub fn end(&mut self) {
         self.0
             .drain(..)
@@ -221,11 +220,11 @@ impl Waits {
     }
 }
 
-/// The fences that went out as descriptors, to know them when they come back.
+/// Exported fences, to recognise them on import.
 #[derive(Debug, Default)]
 pub struct Exported {
     known: HashMap<(u64, u64), Vec<Weak<Fence>>>,
-    /// How many may be known before those that are done are forgotten.
+    /// Number of entries at which finished ones are removed.
     room: usize,
 }
 
@@ -233,7 +232,7 @@ impl Exported {
     /// A descriptor for all these fences.
     ///
     /// # Errors
-    /// When there are no descriptors left.
+    /// If there are no descriptors left.
     pub fn export(&mut self, fences: &[Arc<Fence>]) -> io::Result<OwnedFd> {
         let end = all(fences)?;
         let open: Vec<_> = fences.iter().filter(|fence| !fence.is_done()).collect();
@@ -250,10 +249,10 @@ impl Exported {
         Ok(end)
     }
 
-    /// The fences of a descriptor that are not done; somebody else's get a thread that watches them.
+    /// The pending fences of a descriptor; a foreign descriptor gets a thread that polls it.
     ///
     /// # Errors
-    /// When it cannot be watched.
+    /// If it cannot be polled.
     pub fn import(&mut self, fd: OwnedFd) -> io::Result<Vec<Arc<Fence>>> {
         if is_readable(&fd)? {
             return Ok(Vec::new());
@@ -262,12 +261,12 @@ impl Exported {
         if let Some(fences) = self.known.get(&(status.st_dev, status.st_ino)) {
             return Ok(fences.iter().filter_map(Weak::upgrade).collect());
         }
-        // Whoever has the other end of it could hold up others' jobs for ever.
+        // The owner of the other end could block other clients' jobs forever.
         Err(rustix::io::Errno::INVAL.into())
     }
 }
 
-/// Whether a descriptor can be read at once.
+/// Whether a descriptor is readable.
 fn is_readable(fd: &OwnedFd) -> io::Result<bool> {
     let now = rustix::event::Timespec::default();
     Ok(poll(&mut [PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN)], Some(&now))? > 0)
@@ -291,11 +290,11 @@ mod tests {
         drop(second);
         two.wait();
         assert!(is_readable(&both).unwrap());
-        assert!(is_readable(&all(&[one]).unwrap()).unwrap(), "done before it was asked");
+        assert!(is_readable(&all(&[one]).unwrap()).unwrap(), "done before the poll");
         assert!(is_readable(&all(&[]).unwrap()).unwrap());
     }
 
-    /// What a poll for everything says of it.
+    /// The poll flags of a descriptor.
     fn polled(fd: &OwnedFd) -> PollFlags {
         let mut one = [PollFd::new(fd, PollFlags::IN | PollFlags::PRI)];
         poll(&mut one, Some(&rustix::event::Timespec::default())).unwrap();
@@ -315,13 +314,13 @@ mod tests {
             assert_eq!(polled(&fd), PollFlags::IN);
             assert_eq!(polled(&fd), PollFlags::IN, "it stays so");
         }
-        // As when a server is killed, which rings nothing.
+        // As when the server is killed, which does not ring.
         let (ring, end) = Ring::new().unwrap();
         drop(ring.0.lock().unwrap().take());
         assert_eq!(polled(&end), PollFlags::IN | PollFlags::HUP);
     }
 
-    /// Whoever closes the end frees the other, wherever it is.
+    /// Closing the end frees the other one, wherever it is.
     #[test]
     fn nothing_is_left_of_a_done_fence() {
         let mut waits = Vec::new();
@@ -344,7 +343,7 @@ mod tests {
         let ends: Vec<OwnedFd> = (0..MAX_WAITS / 2)
             .map(|_| waits.all(std::slice::from_ref(&fence)).unwrap())
             .collect();
-        // These give up, and their room is there for others.
+        // These waits are abandoned, and their slots become free.
         (0..MAX_WAITS).for_each(|_| drop(waits.all(std::slice::from_ref(&fence)).unwrap()));
         let more: Vec<_> = (0..MAX_WAITS)
             .map_while(|_| waits.all(std::slice::from_ref(&fence)).ok())
@@ -364,7 +363,7 @@ mod tests {
         assert!(back.len() == 1 && Arc::ptr_eq(&back[0], &fence));
         drop(signal);
         assert!(exported.import(fd).unwrap().is_empty());
-        // Somebody else's: the other end of any socket.
+        // A foreign descriptor: the other end of any socket.
         let (_other, end) = Ring::new().unwrap();
         let refused = exported.import(end).unwrap_err();
         assert_eq!(refused.raw_os_error(), Some(22));

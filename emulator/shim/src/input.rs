@@ -1,5 +1,5 @@
-//! Keyboard and pointer: event devices (`/dev/input/event0` and `event1`) with the kernel's interface. What happens is
-//! sent to whoever has a device open, an event a message, so that readers of any size get whole events.
+//! Keyboard and pointer: event devices (`/dev/input/event0` and `event1`) with the kernel's interface. Events are sent
+//! to every reader, one per message, so that readers of any buffer size get whole events.
 
 use crate::abi::{Struct, errno};
 use crate::connection::Node;
@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Types of events.
+/// Event types.
 mod event {
     pub const SYN: u16 = 0;
     pub const KEY: u16 = 1;
@@ -17,45 +17,45 @@ mod event {
     pub const ABS: u16 = 3;
 }
 
-/// Codes of events.
+/// Event codes.
 mod code {
-    /// The last key of a keyboard; those behind are buttons.
+    /// The last keyboard key; later codes are buttons.
     pub const LAST_KEY: u16 = 248;
-    /// The left button; right and middle come next.
+    /// The left button; right and middle follow.
     pub const BUTTONS: std::ops::RangeInclusive<u16> = 0x110..=0x112;
-    /// Wheels: across and down.
+    /// Wheels: horizontal and vertical.
     pub const WHEELS: [u16; 2] = [6, 8];
-    /// Places: across and down.
+    /// Axes: horizontal and vertical.
     pub const PLACES: [u16; 2] = [0, 1];
 }
 
-/// Numbers of the interface's requests.
+/// Request numbers of the interface.
 mod number {
     pub const VERSION: u32 = 0x01;
     pub const ID: u32 = 0x02;
     pub const NAME: u32 = 0x06;
-    /// Where it is plugged in, and its serial number: it has none.
+    /// Physical path and serial number: none.
     pub const WHERE: std::ops::RangeInclusive<u32> = 0x07..=0x08;
     pub const PROPERTIES: u32 = 0x09;
     pub const KEYS: u32 = 0x18;
-    /// Lights, sounds, switches: there are none.
+    /// LEDs, sounds, switches: none.
     pub const NONE: std::ops::RangeInclusive<u32> = 0x19..=0x1b;
-    /// Which events of a type there are; the type is added.
+    /// Supported codes of an event type, which is added.
     pub const BITS: std::ops::RangeInclusive<u32> = 0x20..=0x3f;
-    /// The limits of a place; which is added.
+    /// Limits of an axis, which is added.
     pub const PLACES: std::ops::RangeInclusive<u32> = 0x40..=0x7f;
     pub const GRAB: u32 = 0x90;
     pub const REVOKE: u32 = 0x91;
     pub const CLOCK: u32 = 0xa0;
 }
 
-/// Bytes of the set of all keys.
+/// Size of the key bitmap in bytes.
 const KEY_BYTES: usize = 96;
 
 /// The interface's version.
 const VERSION: u32 = 0x01_0001;
 
-/// Which device.
+/// The kind of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Keyboard,
@@ -70,7 +70,7 @@ pub struct Device {
     state: Mutex<State>,
 }
 
-/// How a device is now, and who has it open.
+/// A device's current state, and its readers.
 #[derive(Debug)]
 struct State {
     open: Vec<Weak<Reader>>,
@@ -78,7 +78,7 @@ struct State {
     place: [i32; 2],
 }
 
-/// Somebody who has a device open.
+/// An open file of a device.
 #[derive(Debug)]
 struct Reader {
     socket: Arc<OwnedFd>,
@@ -102,13 +102,13 @@ impl Input {
         })
     }
 
-    /// Both.
+    /// Both devices.
     pub fn devices(&self) -> [&Arc<Device>; 2] {
         [&self.keyboard, &self.pointer]
     }
 
-    /// A key goes down or up, by its code (`KEY_A` is 30); buttons of the pointer are 0x110 (left) to 0x112 (middle). What
-    /// is no key of ours, and what is so already, is left out.
+    /// Presses or releases a key by its code (`KEY_A` is 30); pointer buttons are 0x110 (left) to 0x112 (middle).
+    /// Unknown keys and repeated states are ignored.
     pub fn key(&self, code: u16, down: bool) {
         let device = if code::BUTTONS.contains(&code) {
             &self.pointer
@@ -125,7 +125,7 @@ impl Input {
         }
     }
 
-    /// The pointer goes to a pixel of the screen.
+    /// Moves the pointer to a pixel of the screen.
     pub fn point(&self, x: i32, y: i32) {
         let Kind::Pointer(last) = self.pointer.kind else { return };
         let place = [x.clamp(0, last[0]), y.clamp(0, last[1])];
@@ -138,7 +138,7 @@ impl Input {
         state.send(&events);
     }
 
-    /// The wheel turns by notches, to the right and up.
+    /// Turns the wheel by notches, to the right and up.
     pub fn wheel(&self, right: i32, up: i32) {
         let turned = code::WHEELS.into_iter().zip([right, up]);
         let events: Vec<_> = turned
@@ -174,7 +174,7 @@ impl Device {
         }
     }
 
-    /// What udev finds out about it.
+    /// The properties that udev reports.
     pub fn properties(&self) -> &'static [&'static str] {
         match self.kind {
             Kind::Keyboard => &["ID_INPUT_KEY=1", "ID_INPUT_KEYBOARD=1"],
@@ -189,7 +189,7 @@ impl Device {
         }
     }
 
-    /// Which events of a type it has; of type 0, which types.
+    /// Supported codes of an event type; for type 0, the supported types.
     fn events(&self, kind: u16) -> Vec<u16> {
         match (self.kind, kind) {
             (Kind::Keyboard, event::SYN) => vec![event::SYN, event::KEY],
@@ -202,7 +202,7 @@ impl Device {
         }
     }
 
-    /// A place now, and its limits.
+    /// The current value of an axis, and its limits.
     fn place(&self, axis: usize) -> Result<Vec<u8>, i32> {
         let Kind::Pointer(last) = self.kind else {
             return Err(errno::EINVAL);
@@ -214,7 +214,7 @@ impl Device {
 }
 
 impl State {
-    /// Sends events that happened at the same time.
+    /// Sends simultaneous events.
     fn send(&mut self, events: &[(u16, u16, i32)]) {
         if events.is_empty() {
             return;
@@ -226,7 +226,7 @@ impl State {
                 let mut bytes = time.map(i64::to_ne_bytes).concat();
                 bytes.extend([*kind, *code].map(u16::to_ne_bytes).concat());
                 bytes.extend(value.to_ne_bytes());
-                // Somebody who is gone, or does not read, misses it.
+                // A reader that is gone or does not read misses the event.
                 let _ = send(&*reader.socket, &bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
             }
         }
@@ -245,14 +245,14 @@ impl Reader {
     }
 }
 
-/// An event device that somebody has opened.
+/// An open event device.
 pub struct Open {
     device: Arc<Device>,
     reader: Arc<Reader>,
 }
 
 impl Open {
-    /// Somebody opened it just now.
+    /// A newly opened event device.
     pub fn new(device: Arc<Device>, socket: Arc<OwnedFd>) -> Self {
         let reader = Arc::new(Reader {
             socket,
@@ -262,11 +262,11 @@ impl Open {
         Self { device, reader }
     }
 
-    /// What a request gives, however much of it is asked for.
+    /// The answer to a request, of any length.
     fn ask(&self, number: u32, data: &Struct<'_>) -> Result<Vec<u8>, i32> {
         Ok(match number {
             number::VERSION => VERSION.to_ne_bytes().to_vec(),
-            // A virtual device of nobody's.
+            // A virtual device without a vendor.
             number::ID => [6, 0, 0, 1].map(u16::to_ne_bytes).concat(),
             number::NAME => [self.device.name().as_bytes(), &[0]].concat(),
             number if number::WHERE.contains(&number) => return Err(errno::ENOENT),
@@ -304,7 +304,7 @@ impl Node for Open {
     }
 }
 
-/// A set of codes, a bit each.
+/// A bitmap of codes.
 fn set(codes: &[u16]) -> Vec<u8> {
     let mut bytes = vec![0; KEY_BYTES];
     for code in codes {

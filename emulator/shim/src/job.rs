@@ -1,4 +1,4 @@
-//! A job from the driver's frame to its end.
+//! A job, from the driver's frame to its end.
 
 use crate::abi::errno;
 use crate::event::Pipe;
@@ -10,20 +10,20 @@ use utgard::frame::{
 };
 use utgard::stream::TileCommand;
 
-/// What is said of a job that ended by an error of the emulator's.
+/// Message for a job that ended because of an emulator bug.
 pub const FAILED: &str = "the emulator failed";
 
-/// A job that may run.
+/// A submitted job.
 pub struct Request {
     /// Which queue.
     pub pipe: Pipe,
     /// The frame.
     pub frame: Vec<u32>,
-    /// Addresses of the objects it names, and 1 reads, 2 writes.
+    /// Addresses and access (1 read, 2 write) of its objects.
     pub objects: Vec<(u32, u32)>,
 }
 
-/// What the kernel looks at before it takes a job.
+/// The kernel's checks of a submitted job.
 ///
 /// # Errors
 /// An `errno`.
@@ -43,7 +43,7 @@ pub fn check(pipe: Pipe, frame: &[u32], hardware: Hardware, pps: u32) -> Result<
     if good { Ok(()) } else { Err(errno::EINVAL) }
 }
 
-/// A frame as the emulator takes it: that of a Mali-400, but with as many lists as there are pixel processors.
+/// A frame in the emulator's layout: that of a Mali-400, but with one list per pixel processor.
 pub fn plain(frame: &[u32], pipe: Pipe, hardware: Hardware, memory: &mut Memory) -> Vec<u32> {
     if pipe == Pipe::Gp || hardware == Hardware::Mali400 {
         return frame.to_vec();
@@ -51,7 +51,7 @@ pub fn plain(frame: &[u32], pipe: Pipe, hardware: Hardware, memory: &mut Memory)
     let mut plain = frame[..LISTS].to_vec();
     let lists = Lists450::from_words(&frame[LISTS_450..]);
     if lists.makes_lists {
-        // The place has room for the most tiles there are.
+        // The area is large enough for the maximum number of tiles.
         if memory.write(space::END, &tiles(&lists)).is_ok() {
             plain[PROCESSORS.word] = 1;
             plain.push(space::END);
@@ -63,7 +63,7 @@ pub fn plain(frame: &[u32], pipe: Pipe, hardware: Hardware, memory: &mut Memory)
     plain
 }
 
-/// The list of tiles that a Mali-450 makes for itself (docs/spec/mali/kernel.md, section 5).
+/// The tile list that a Mali-450 generates (docs/spec/mali/kernel.md, section 5).
 fn tiles(lists: &Lists450) -> Vec<u8> {
     let words = lists.tiles().into_iter().flat_map(TileCommand::encode);
     words.flat_map(u32::to_le_bytes).collect()
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_kernel_refuses() {
+    fn invalid_jobs_are_rejected() {
         let gp = |frame: [u32; 6]| check(Pipe::Gp, &frame, Hardware::Mali400, 1);
         assert_eq!(gp([1, 2, 3, 4, 5, 6]), Ok(()));
         assert_eq!(gp([1, 1, 3, 4, 5, 6]), Ok(()));

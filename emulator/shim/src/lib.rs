@@ -1,26 +1,26 @@
 //! The kernel interface of a Mali-400 in user space: the unmodified driver opens a device node, and the emulator answers.
 //!
-//! Two halves. The *front* (`front/`) is loaded into the program with `LD_PRELOAD`; it is C, because the driver
-//! is to be had for ARM only, Rust's standard library for that machine is not always at hand, and a C library of a
-//! few files can be built for anything. It knows no GPU: the open device is a socket to the *server*, every ioctl a message. The
-//! server is this crate, native code beside the emulator.
+//! There are two halves. The *front end* (`front/`) is loaded into the program with `LD_PRELOAD`. It is C, because the
+//! driver is only available for ARM, Rust's standard library for that target is often missing, and a few C files can be
+//! built for any target. It has no GPU code: the open device is a socket to the *server*, and every ioctl is a message.
+//! The server is this crate, native code beside the emulator.
 //!
-//! What follows from a socket being the open device (a DRM file): the system's own `dup`, `fork`, `exec` and descriptor
-//! passing share it as they share a device; it is gone when its last descriptor is, and also when the process is killed.
-//! Each question brings a socket for its answer, so no two threads or processes take each other's.
+//! Since the open device (a DRM file) is a socket, the system's own `dup`, `fork`, `exec` and descriptor passing share
+//! it like a device; it is closed with its last descriptor, also when the process is killed. Each request carries a
+//! socket for its answer, so threads and processes never receive each other's answers.
 //!
-//! Beside the GPU there can be a display ([`Screen`]), as boards with this GPU have it: a device node of its own with the
-//! interface for mode setting, whose pictures go to whoever wants them, and a keyboard and a pointer ([`Input`]).
+//! Besides the GPU there can be a display ([`Screen`]), as on boards with this GPU: a second device node with the mode
+//! setting interface, whose pictures go to a callback, and a keyboard and a pointer ([`Input`]).
 //!
-//! Buffer objects are memfds that both sides map. They are sealed against changes of size, so that no program can take
-//! the server's pages away. Every device has a queue: a submit puts a job there and returns, and the job's fence is
-//! signalled when it is done (docs/spec/mali/kernel.md, section 6). Programs wait on descriptors, in their own
-//! processes: the server waits for nobody, and nobody for a server that is gone.
+//! Buffer objects are memfds that both sides map. They are sealed against changes of size, so that programs cannot
+//! remove pages that the server has mapped. Every device has a queue: a submit enqueues a job and returns, and the
+//! job's fence is signalled when it is done (docs/spec/mali/kernel.md, section 6). Programs wait on descriptors in
+//! their own processes: the server never waits for a program, and a program never waits for a dead server.
 //!
-//! Objects are mapped one by one, not into one window of 4 GiB: the emulator finds them by its table of pages, which also
-//! keeps every access inside its object.
+//! Objects are mapped separately, not in one 4 GiB window: the emulator finds them by its page table, which also keeps
+//! every access within its object.
 //!
-//! A server in a folder, and what a program needs in its environment to find it; the front is built from [`FRONT`]:
+//! A server in a folder, and the environment variable that programs need; the front end is built from [`FRONT`]:
 //!
 //! ```
 //! use emulator::exec::wide::Wide;
@@ -35,10 +35,10 @@
 //!     println!("LD_PRELOAD=libfront.so {name}={} glmark2-es2-drm", value.display());
 //!     assert!(FRONT.iter().any(|(file, _)| file.ends_with(".c")));
 //!
-//!     // Nobody has opened the device yet; another process may ask, too.
+//! // No process has opened the device yet; other processes can list devices, too.
 //!     assert_eq!((server.open_devices(), Server::list(&folder)?.len()), (0, 0));
 //! }
-//! // The server has taken its things away again.
+//! // The server has removed its files.
 //! std::fs::remove_dir(&folder)?;
 //! # Ok(())
 //! # }
@@ -74,7 +74,7 @@ pub use screen::{Screen, Shown, Sink};
 pub use server::{RENDER, Server};
 pub use stats::{Client, Times};
 
-/// The front's sources, by name: those that are compiled, then what they share.
+/// The front end's sources by name: compiled files first, then headers.
 pub const FRONT: [(&str, &str); 6] = [
     ("device.c", include_str!("../front/device.c")),
     ("display.c", include_str!("../front/display.c")),

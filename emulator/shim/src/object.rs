@@ -1,4 +1,4 @@
-//! Buffer objects: memfds that the program maps and the emulator maps.
+//! Buffer objects: memfds mapped by programs and by the emulator.
 
 use crate::fence::{Exported, Fence};
 use crate::shared::Mapping;
@@ -12,13 +12,13 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// What tells an object from all others: its memfd's device and inode.
+/// The identity of an object: its memfd's device and inode.
 pub type Identity = (u64, u64);
 
-/// No program takes pages away that the server has mapped.
+/// Programs cannot remove pages that the server has mapped.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
-/// A buffer object, whoever has handles on it.
+/// A buffer object, shared by its handles.
 #[derive(Debug)]
 pub struct Object {
     file: File,
@@ -27,7 +27,7 @@ pub struct Object {
     users: Mutex<Users>,
 }
 
-/// The jobs, of all devices, that use an object.
+/// The jobs of all devices that use an object.
 #[derive(Debug, Default)]
 struct Users {
     writer: Option<Arc<Fence>>,
@@ -35,7 +35,7 @@ struct Users {
 }
 
 impl Object {
-    /// An object of `size` zero bytes, a multiple of the page.
+    /// An object of `size` zero bytes, a multiple of the page size.
     fn new(name: &str, size: u32) -> io::Result<Self> {
         let file = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         let file = File::from(file);
@@ -50,10 +50,11 @@ impl Object {
         })
     }
 
-    /// The object of a memfd that [`Object::new`] made under this name, though nobody here holds it any more.
+    /// The object of a memfd that [`Object::new`] made under this name, even if the server has no handle on it any
+    /// more.
     fn adopt(name: &str, fd: &OwnedFd) -> Option<Self> {
-        // The name tells our memfds from others'. It proves nothing, and nothing rests on it: the seals say that the
-        // bytes stay.
+        // The name identifies our memfds. It is not proof, and safety does not depend on it: the seals guarantee that
+        // the bytes stay.
         let target = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).ok()?;
         if target.to_str()?.strip_prefix("/memfd:")?.strip_suffix(" (deleted)")? != name
             || !rustix::fs::fcntl_get_seals(fd).ok()?.contains(SEALS)
@@ -71,7 +72,7 @@ impl Object {
         })
     }
 
-    /// Bytes.
+    /// Size in bytes.
     pub fn size(&self) -> u32 {
         self.size
     }
@@ -85,7 +86,7 @@ impl Object {
         self.users.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is to be done before one may read, or write: the fences of jobs that write, or of all.
+    /// The fences to wait for before reading (those of writing jobs) or writing (all).
     pub fn fences(&self, write: bool) -> Vec<Arc<Fence>> {
         let users = self.users();
         let readers = users.readers.iter().filter(|_| write);
@@ -93,7 +94,7 @@ impl Object {
         open.cloned().collect()
     }
 
-    /// A job uses it now.
+    /// Records a job's use.
     pub fn used(&self, fence: &Arc<Fence>, write: bool) {
         let mut users = self.users();
         if write {
@@ -108,7 +109,7 @@ impl Object {
     /// Maps an object.
     ///
     /// # Errors
-    /// When the system has no room.
+    /// If the system has no memory.
     pub fn map(self: Arc<Self>) -> io::Result<Mapping> {
         Mapping::new(&self.file, self.size as usize)
     }
@@ -119,15 +120,15 @@ fn identity(fd: BorrowedFd<'_>) -> io::Result<Identity> {
     Ok((status.st_dev, status.st_ino))
 }
 
-/// All objects there are, to find those that come in as descriptors.
+/// All objects, to find imported ones.
 #[derive(Debug)]
 pub struct Registry {
     known: Mutex<Known>,
-    /// What this registry's memfds are called: nobody else's are.
+    /// Name of this registry's memfds, which is unique.
     name: String,
     exported: Mutex<Exported>,
     submitting: Mutex<()>,
-    /// How many objects each process may hold.
+    /// Limits on the objects of each process.
     pub shares: Shares,
 }
 
@@ -154,12 +155,12 @@ impl Registry {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The fences that went out as descriptors.
+    /// The exported fences.
     pub fn exported(&self) -> MutexGuard<'_, Exported> {
         self.exported.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whoever has this may put fences on several objects: two jobs that use the same objects never wait for each other.
+    /// Lock for putting fences on several objects, so that two jobs with the same objects never wait for each other.
     pub fn submitting(&self) -> MutexGuard<'_, ()> {
         self.submitting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -167,7 +168,7 @@ impl Registry {
     /// A new object of `size` bytes.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn create(&self, size: u32) -> io::Result<Arc<Object>> {
         let object = Arc::new(Object::new(&self.name, size)?);
         let mut known = self.known();
@@ -176,7 +177,7 @@ impl Registry {
         Ok(object)
     }
 
-    /// The object a descriptor is of. A descriptor holds its object: it need not have a handle any more.
+    /// The object of a descriptor, which keeps the object alive without a handle.
     pub fn find(&self, fd: &OwnedFd) -> Option<Arc<Object>> {
         let identity = identity(fd.as_fd()).ok()?;
         let mut known = self.known();
@@ -217,12 +218,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_is_no_object() {
+    fn foreign_memfds_are_rejected() {
         let registry = Registry::default();
         assert!(registry.find(&File::open("/dev/null").unwrap().into()).is_none());
         let others = Registry::default().create(4096).unwrap();
         assert!(registry.find(&others.fd().try_clone_to_owned().unwrap()).is_none());
-        // The name alone does not make one: its pages could be taken away.
+        // The name alone is not enough: its pages could be removed.
         let fake = rustix::fs::memfd_create(registry.name.as_str(), MemfdFlags::ALLOW_SEALING).unwrap();
         File::from(fake.try_clone().unwrap()).set_len(4096).unwrap();
         assert!(registry.find(&fake).is_none());

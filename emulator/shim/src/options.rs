@@ -1,4 +1,4 @@
-//! How devices are.
+//! Options of devices.
 
 use crate::event::{Event, Watch};
 use crate::input::Input;
@@ -9,57 +9,57 @@ use emulator::exec::Engine;
 use emulator::memory::Memory;
 use std::sync::Arc;
 
-/// Which GPU a device says it is.
+/// The GPU that a device reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hardware {
     /// Mali-400, 1 to 4 pixel processors.
     #[default]
     Mali400,
-    /// Mali-450, 1 to 8.
+    /// Mali-450, 1 to 8 pixel processors.
     Mali450,
 }
 
-/// Makes a watcher for every open device, by its number from 0.
+/// Creates an observer for every open device, given its number.
 pub type Watcher = dyn Fn(u64) -> Box<dyn Watch> + Send + Sync;
 
-/// Bytes of all of a device's objects at most: its address space.
+/// Maximum total bytes of a device's objects: its address space.
 pub const ADDRESS_SPACE: u64 = 1 << 32;
 
-/// How devices are.
+/// Options of devices.
 pub struct Options {
-    /// Which GPU.
+    /// The reported GPU.
     pub hardware: Hardware,
-    /// Pixel processors it says it has.
+    /// The reported number of pixel processors.
     pub pps: u32,
-    /// Threads that paint tiles.
+    /// Threads that shade tiles.
     pub threads: usize,
-    /// Bytes of all of a device's objects at most; what is asked for beyond is refused as by a machine without memory.
+    /// Limit on the total bytes of a device's objects; allocations beyond it fail as if out of memory.
     pub memory: u64,
-    /// What runs the programs.
+    /// Creates the engine that runs programs.
     pub engine: Box<dyn Fn() -> Box<dyn Engine> + Send + Sync>,
-    /// Who watches.
+    /// Creates the observers.
     pub watcher: Box<Watcher>,
     /// All objects of all devices.
     pub registry: Registry,
     /// All open devices.
     pub clients: Clients,
-    /// The screen of the display device, if there is one.
+    /// The screen of the display device, if any.
     pub screen: Option<Arc<Screen>>,
-    /// Keyboard and pointer, if there are any.
+    /// Keyboard and pointer, if any.
     pub input: Option<Arc<Input>>,
-    /// The seat they belong to.
+    /// Their seat.
     pub seat: String,
 }
 
-/// Somebody who does not care.
-struct Nobody;
+/// An observer that ignores all events.
+struct IgnoreEvents;
 
-impl Watch for Nobody {
+impl Watch for IgnoreEvents {
     fn event(&mut self, _: &Memory, _: &Event<'_>) {}
 }
 
 impl Options {
-    /// A Mali-400 with one pixel processor; an engine for every device.
+    /// A Mali-400 with one pixel processor; `engine` is called for every device.
     pub fn new(engine: impl Fn() -> Box<dyn Engine> + Send + Sync + 'static) -> Self {
         Self {
             hardware: Hardware::default(),
@@ -67,7 +67,7 @@ impl Options {
             threads: 1,
             memory: ADDRESS_SPACE,
             engine: Box::new(engine),
-            watcher: Box::new(|_| Box::new(Nobody)),
+            watcher: Box::new(|_| Box::new(IgnoreEvents)),
             registry: Registry::default(),
             clients: Clients::default(),
             screen: None,

@@ -1,5 +1,5 @@
-//! Properties of the display's parts: a row each, with what it may be. Listing them, reading and setting them, and atomic
-//! changes follow from the table.
+//! Properties of the display's objects, one row each. Listing, reading, setting and atomic changes are derived from the
+//! table.
 
 use crate::abi::errno;
 use crate::screen::id;
@@ -10,48 +10,48 @@ use crate::screen::id;
 pub enum Row {
     /// The connector's power state.
     Dpms,
-    /// The CRTC the connector gets its picture from.
+    /// The CRTC that drives the connector.
     ConnectorCrtc,
-    /// Whether the CRTC runs.
+    /// Whether the CRTC is active.
     Active,
     /// The blob with its mode.
     Mode,
-    /// Where the descriptor goes that can be read when the change is seen.
+    /// Address for the out-fence descriptor.
     OutFence,
-    /// Which kind of plane it is.
+    /// Type of the plane.
     Type,
     /// The framebuffer the plane shows.
     FrameBuffer,
-    /// The CRTC the plane is shown by.
+    /// The CRTC that shows the plane.
     PlaneCrtc,
-    /// The picture's left side in the framebuffer, in 65536ths of a pixel.
+    /// Left edge of the source rectangle, in 1/65536 pixel.
     SourceX,
-    /// Its upper side.
+    /// Its top edge.
     SourceY,
     /// Its width.
     SourceWidth,
     /// Its height.
     SourceHeight,
-    /// The picture's left side on the screen, in pixels.
+    /// Left edge of the rectangle on the screen, in pixels.
     CrtcX,
-    /// Its upper side.
+    /// Its top edge.
     CrtcY,
     /// Its width.
     CrtcWidth,
     /// Its height.
     CrtcHeight,
-    /// What is waited for before the framebuffer is read.
+    /// The fence to wait for before reading the framebuffer.
     InFence,
 }
 
-/// What a property's value is.
+/// The type of a property's value.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// A number from 0 to this one.
+    /// An integer from 0 to this one.
     Range(u64),
-    /// A number with a sign.
+    /// A signed integer in this range.
     Signed(i64, i64),
-    /// One of these.
+    /// One of these names.
     Enum(&'static [&'static str]),
     /// The id of an object of this type, or 0.
     Object(u32),
@@ -62,21 +62,21 @@ pub enum Kind {
 /// A property.
 #[derive(Debug)]
 pub struct Property {
-    /// Which.
+    /// The row.
     pub row: Row,
     /// Its name.
     pub name: &'static str,
-    /// What has it.
+    /// The object type that has it.
     pub part: u32,
-    /// What it may be.
+    /// Its type.
     pub kind: Kind,
-    /// What it is in the beginning.
+    /// Its initial value.
     pub first: u64,
-    /// Whether programs see it that know nothing of atomic changes.
+    /// Whether programs without atomic changes see it.
     pub plain: bool,
 }
 
-/// Types of objects, as properties name them.
+/// Object types in properties.
 mod object {
     pub const CRTC: u32 = 0xcccc_cccc;
     pub const FRAME_BUFFER: u32 = 0xfbfb_fbfb;
@@ -93,7 +93,7 @@ mod flag {
     pub const ATOMIC: u32 = 1 << 31;
 }
 
-/// How many there are.
+/// Number of properties.
 const COUNT: usize = 17;
 
 const U32: Kind = Kind::Range(u32::MAX as u64);
@@ -128,10 +128,10 @@ rows! {
     InFence "IN_FENCE_FD" PLANE Kind::Signed(-1, i32::MAX as i64), u64::MAX, false;
 }
 
-/// The first property's id; `front/display.c` knows those of the two that are descriptors.
+/// The first property's id; `front/display.c` contains those of the two descriptor properties.
 const FIRST: u32 = 60;
 
-/// Bytes of a name.
+/// Size of a name in bytes.
 const NAME: usize = 32;
 
 impl Property {
@@ -140,28 +140,28 @@ impl Property {
         FIRST + self.row as u32
     }
 
-    /// The property with an id.
+    /// The property with this id.
     ///
     /// # Errors
-    /// When none has it.
+    /// If there is none.
     pub fn by_id(number: u32) -> Result<&'static Self, i32> {
         let at = number.checked_sub(FIRST).ok_or(errno::ENOENT)?;
         PROPERTIES.get(at as usize).ok_or(errno::ENOENT)
     }
 
-    /// Those of a part that a program sees.
+    /// The properties of an object that a program sees.
     pub fn of(part: u32, atomic: bool) -> impl Iterator<Item = &'static Self> {
         PROPERTIES
             .iter()
             .filter(move |property| property.part == part && (atomic || property.plain))
     }
 
-    /// Whether only the display says what it is.
+    /// Whether only the display sets it.
     pub fn is_immutable(&self) -> bool {
         self.row == Row::Type
     }
 
-    /// What the interface says of its kind.
+    /// The interface's flags for its type.
     pub fn flags(&self) -> u32 {
         let kind = match self.kind {
             Kind::Range(_) => flag::RANGE,
@@ -174,7 +174,7 @@ impl Property {
         kind | immutable | if self.plain { 0 } else { flag::ATOMIC }
     }
 
-    /// Whether it may have a value; whether an object or a blob is there is asked elsewhere.
+    /// Whether a value is valid; the existence of objects and blobs is checked elsewhere.
     pub fn takes(&self, value: u64) -> bool {
         match self.kind {
             Kind::Range(last) => value <= last,
@@ -185,7 +185,7 @@ impl Property {
         }
     }
 
-    /// The values the interface tells of its kind: limits, what kind of object, or all there are.
+    /// The values that the interface reports: limits, object type, or all enumerants.
     pub fn values(&self) -> Vec<u64> {
         match self.kind {
             Kind::Range(last) => vec![0, last],
@@ -205,14 +205,14 @@ impl Property {
     }
 }
 
-/// A name as the interface has it: 32 bytes, the rest zero.
+/// A name in the interface's layout: 32 bytes, zero-padded.
 pub fn name(text: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(NAME, 0);
     bytes
 }
 
-/// What all of a display's properties are.
+/// The values of all properties of a display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State([u64; COUNT]);
 
@@ -223,7 +223,7 @@ impl Default for State {
 }
 
 impl State {
-    /// A buffer of the screen's size is shown, from a place on.
+    /// Shows a framebuffer at the screen's size, starting at a place.
     pub fn show(&mut self, mode: u32, buffer: u32, place: (u32, u32), size: (u32, u32)) {
         self.set(&[
             (Row::Active, 1),
@@ -233,7 +233,7 @@ impl State {
         self.set_picture(buffer, place, size);
     }
 
-    /// The plane has a buffer's picture as it is, from a place on.
+    /// Sets the plane's source to a framebuffer, unscaled, starting at a place.
     pub fn set_picture(&mut self, buffer: u32, (left, top): (u32, u32), (width, height): (u32, u32)) {
         let [left, top, width, height] = [left, top, width, height].map(u64::from);
         self.set(&[
@@ -262,19 +262,19 @@ impl State {
         }
     }
 
-    /// The framebuffer that is shown, and from which place on.
+    /// The displayed framebuffer, and the origin in it.
     pub fn shown(&self) -> Option<(u32, (u32, u32))> {
         let buffer = self.get(Row::FrameBuffer) as u32;
         (self.get(Row::Active) == 1 && buffer != 0).then_some((buffer, self.place()))
     }
 
-    /// The whole pixel of the framebuffer that the picture begins at.
+    /// The pixel of the framebuffer at the screen's origin.
     pub fn place(&self) -> (u32, u32) {
         let [left, top] = [Row::SourceX, Row::SourceY].map(|row| (self.get(row) >> 16) as u32);
         (left, top)
     }
 
-    /// Whether another state has another mode, or another way from the CRTC to the connector.
+    /// Whether another state differs in the mode or in the routing from CRTC to connector.
     pub fn is_other_mode(&self, other: &Self) -> bool {
         let rows = [Row::Active, Row::Mode, Row::ConnectorCrtc];
         rows.iter().any(|row| self.get(*row) != other.get(*row))

@@ -1,7 +1,7 @@
-//! A device's queue: a thread of its own that has the GPU, runs jobs in their order, and signals their fences.
+//! A device's queue: a thread that owns the GPU, runs jobs in order, and signals their fences.
 //!
-//! The memory's changes go through the same queue, so a job finds it as it was when the job was submitted, though the
-//! driver has closed its handles since.
+//! Memory changes go through the same queue, so that a job sees memory as of its submission, even if the driver has
+//! closed its handles since.
 
 use crate::event::{Event, Job, Pipe, Watch, Work};
 use crate::fence::{Fence, Signal};
@@ -21,40 +21,40 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long the jobs of a closed device wait for others', as a kernel's do.
+/// How long the jobs of a closed device wait for other devices' fences, as in the kernel.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Commands that wait at most; whoever sends more waits for the oldest.
+/// Limit on queued commands; a sender of more blocks.
 const ROOM: usize = 64;
 
-/// Bytes of the lists of tiles that a Mali-450 makes for itself: two commands of eight bytes for each of 256 x 256, an end.
+/// Bytes of a Mali-450's generated tile lists: two commands of eight bytes for each of 256 x 256 tiles, and an end.
 const TILE_LISTS: u32 = 0x20_0000;
 
-/// What the queue is for.
+/// A command to the queue.
 pub enum Command {
-    /// A buffer object gets an address.
+    /// Maps a buffer object.
     Map {
-        /// Where.
+        /// The address.
         address: u32,
-        /// Its bytes.
+        /// The object's memory.
         mapping: Mapping,
         /// The program's flags.
         flags: u32,
     },
-    /// The object at an address loses it.
+    /// Unmaps the object at an address.
     Unmap(u32),
     /// A job.
     Run {
-        /// What is to run.
+        /// The job.
         request: Request,
-        /// What is to be done before.
+        /// Fences to wait for first.
         after: Vec<Arc<Fence>>,
-        /// Says that it is done.
+        /// Signalled when it is done.
         done: Signal,
     },
 }
 
-/// A device's queue; dropping it runs what waits.
+/// A device's queue; dropping it runs all queued commands.
 pub struct Queue {
     sender: Option<SyncSender<Command>>,
     /// When the device was closed.
@@ -67,7 +67,7 @@ impl Queue {
     /// The queue of the device with this number.
     ///
     /// # Errors
-    /// When there can be no more threads.
+    /// If the thread cannot be created.
     pub fn new(options: Arc<Options>, number: u64, counters: Arc<Counters>) -> io::Result<Self> {
         let (sender, receiver) = sync_channel(ROOM);
         let watch = (options.watcher)(number);
@@ -85,18 +85,18 @@ impl Queue {
         })
     }
 
-    /// Puts a command behind all others.
+    /// Appends a command.
     pub fn send(&self, command: Command) {
         if matches!(command, Command::Run { .. }) {
             self.counters.waiting.fetch_add(1, Ordering::Relaxed);
         }
-        // The worker ends after its sender only; if it failed, dropping the command signals its fence.
+        // The worker outlives its sender; if it panicked, dropping the command signals its fence.
         if let Some(sender) = &self.sender {
             let _ = sender.send(command);
         }
     }
 
-    /// Runs what waits, and ends. Whether it never failed.
+    /// Runs all queued commands, and ends; returns whether the worker never panicked.
     pub fn finish(&mut self) -> bool {
         let _ = self.closed.set(Instant::now());
         self.sender = None;
@@ -110,7 +110,7 @@ impl Drop for Queue {
     }
 }
 
-/// What the thread has.
+/// The thread's state.
 struct Worker {
     gpu: Gpu,
     hardware: Hardware,
@@ -133,7 +133,7 @@ impl Worker {
             closed,
         };
         if worker.hardware == Hardware::Mali450 {
-            // Its own memory, where it lists tiles.
+            // Private memory for generated tile lists.
             let (address, size, flags) = (space::END, TILE_LISTS, 0);
             if worker.gpu.memory.map(address, size).is_ok() {
                 worker.tell(&Event::Created { address, size, flags });
@@ -157,7 +157,7 @@ impl Worker {
                 } => self.map(address, mapping, flags),
                 Command::Unmap(address) => {
                     self.tell(&Event::Freed { address });
-                    // It is there: every handle is mapped.
+                    // It exists: every handle is mapped.
                     let _ = self.gpu.memory.unmap(address);
                 }
                 Command::Run { request, after, done } => {
@@ -178,7 +178,7 @@ impl Worker {
         self.watch.event(&self.gpu.memory, &event);
     }
 
-    /// Waits for fences, after the device was closed not longer than [`GRACE`]. Whether all are done.
+    /// Waits for fences, for at most [`GRACE`] after the device was closed; returns whether all are done.
     fn wait(&self, fences: &[Arc<Fence>]) -> bool {
         let late = || self.closed.get().is_some_and(|closed| closed.elapsed() > GRACE);
         let done = |fence: &Arc<Fence>| {
@@ -194,14 +194,15 @@ impl Worker {
 
     fn map(&mut self, address: u32, mapping: Mapping, flags: u32) {
         let size = emulator::memory::Backing::size(&mapping) as u32;
-        // The address space gave the place out, so it is free.
+        // The address space allocated the range, so it is free.
         if let Err(fault) = self.gpu.memory.map_backed(address, Box::new(mapping)) {
             eprintln!("skrymir: an object has no place: {fault}");
         }
         self.tell(&Event::Created { address, size, flags });
     }
 
-    /// Runs a job. A fault ends it and is told; the driver sees no difference, as with hardware that was reset.
+    /// Runs a job. A fault ends it and is reported to the observer, but not to the driver, as with hardware that was
+    /// reset.
     fn job(&mut self, request: &Request) {
         let plain = job::plain(&request.frame, request.pipe, self.hardware, &mut self.gpu.memory);
         let job = Job {
@@ -218,7 +219,7 @@ impl Worker {
         }
         let start = Instant::now();
         let gpu = &mut self.gpu;
-        // A panic would be an error of ours; it ends the job, not everybody's device.
+        // A panic is a bug of the emulator; it ends the job, not the other devices.
         let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| match request.pipe {
             Pipe::Gp => gpu.run_gp(&plain).map(Work::Gp),
             Pipe::Pp => gpu.run_pp(&plain).map(Work::Pp),

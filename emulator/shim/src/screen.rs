@@ -1,4 +1,4 @@
-//! The screen: what is shown, when, and who is told.
+//! The screen: the displayed picture, its timing, and events to programs.
 
 use crate::fence::Signal;
 use crate::object::Object;
@@ -12,7 +12,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Ids of the screen's parts, as the interface names them.
+/// Ids of the display's objects in the interface.
 pub mod id {
     /// The CRTC.
     pub const CRTC: u32 = 40;
@@ -24,7 +24,7 @@ pub mod id {
     pub const PLANE: u32 = 43;
 }
 
-/// Pixel formats by their four characters: bytes of a pixel.
+/// Pixel formats by their fourcc, with bytes per pixel.
 const FORMATS: [(&[u8; 4], u32); 5] = [(b"XR24", 4), (b"AR24", 4), (b"XB24", 4), (b"AB24", 4), (b"RG16", 2)];
 
 /// The formats' codes.
@@ -32,33 +32,33 @@ pub fn formats() -> impl Iterator<Item = u32> {
     FORMATS.iter().map(|(code, _)| u32::from_le_bytes(**code))
 }
 
-/// Bytes of a format's pixel.
+/// Bytes per pixel of a format.
 pub fn pixel_bytes(format: u32) -> Option<u32> {
     let found = FORMATS.iter().find(|(code, _)| u32::from_le_bytes(**code) == format);
     found.map(|(_, bytes)| *bytes)
 }
 
-/// What can be shown.
+/// A framebuffer.
 #[derive(Debug)]
 pub struct FrameBuffer {
     /// Its bytes.
     pub object: Arc<Object>,
-    /// Its bytes in our memory.
+    /// Its memory.
     pub mapping: Mapping,
-    /// Pixels in a row.
+    /// Width in pixels.
     pub width: u32,
-    /// Rows.
+    /// Height in pixels.
     pub height: u32,
-    /// Bytes from a row to the next.
+    /// Stride in bytes.
     pub pitch: u32,
-    /// Bytes before the first row.
+    /// Offset of the first row in bytes.
     pub offset: u32,
     /// The format's code.
     pub format: u32,
 }
 
 impl FrameBuffer {
-    /// Whether all its rows are in its object, and the format is known.
+    /// Whether the object contains all rows, and the format is supported.
     pub fn is_whole(&self) -> bool {
         let Some(bytes) = pixel_bytes(self.format) else {
             return false;
@@ -68,7 +68,7 @@ impl FrameBuffer {
         self.width > 0 && self.height > 0 && row <= u64::from(self.pitch) && end <= u64::from(self.object.size())
     }
 
-    /// Rows from the top, each pixel red, green, blue, opaque; `width` x `height` from a place on, black beyond.
+    /// RGBA rows from the top, opaque; `width` x `height` pixels starting at a place, black outside.
     pub fn picture(&self, (left, top): (u32, u32), width: u32, height: u32) -> Vec<u8> {
         let bytes = pixel_bytes(self.format).unwrap_or(4);
         let mut rgba = [0, 0, 0, 255].repeat(width as usize * height as usize);
@@ -101,72 +101,72 @@ fn color(format: u32, pixel: &[u8]) -> [u8; 3] {
     }
 }
 
-/// A picture that is shown.
+/// A displayed picture.
 #[derive(Debug)]
 pub struct Shown {
     /// Its number, from 0.
     pub number: u32,
-    /// Pixels in a row.
+    /// Width in pixels.
     pub width: u32,
-    /// Rows.
+    /// Height in pixels.
     pub height: u32,
-    /// Rows from the top, red, green, blue, alpha.
+    /// RGBA rows from the top.
     pub rgba: Vec<u8>,
 }
 
-/// Gets every picture that is shown.
+/// Receives every displayed picture.
 pub type Sink = dyn Fn(&Shown) + Send + Sync;
 
-/// Who is told when a flip is done: the open device, and what it said the flip is.
-pub type Told = (Arc<OwnedFd>, u64);
+/// Recipient of a flip event: the open device, and the program's user data.
+pub type FlipEvent = (Arc<OwnedFd>, u64);
 
-/// Something new to show.
+/// A new state to display.
 #[derive(Debug)]
 pub struct Flip {
-    /// The picture, or black.
+    /// The framebuffer; black if `None`.
     pub buffer: Option<Arc<FrameBuffer>>,
-    /// Where in it the screen begins.
+    /// The screen's origin in it.
     pub place: (u32, u32),
-    /// What is over it.
+    /// The cursor.
     pub cursor: Cursor,
-    /// Who gets an event.
-    pub told: Option<Told>,
-    /// What is signalled when it is seen.
+    /// Recipient of the flip event.
+    pub event: Option<FlipEvent>,
+    /// Signalled when it is displayed.
     pub seen: Vec<Signal>,
 }
 
-/// A small picture over the screen's.
+/// A cursor image.
 #[derive(Clone, Debug, Default)]
 pub struct Cursor {
-    /// Its pixels, with colours multiplied by alpha.
+    /// Its pixels, with premultiplied alpha.
     pub picture: Option<Arc<FrameBuffer>>,
-    /// Its left and upper side on the screen.
+    /// Its position on the screen.
     pub place: (i32, i32),
 }
 
 /// A screen of one size.
 pub struct Screen {
-    /// Pixels in a row.
+    /// Width in pixels.
     pub width: u32,
-    /// Rows.
+    /// Height in pixels.
     pub height: u32,
-    /// Pictures a second; 0 shows them as fast as they come.
+    /// Refresh rate in Hz; 0 displays frames as they come.
     pub rate: u32,
-    /// Pictures shown so far.
+    /// Number of displayed pictures.
     shown: AtomicU32,
-    /// When the first refresh was, on the clock that programs go by.
+    /// Time of the first refresh, on the monotonic clock.
     start: i64,
-    /// Whether a flip waits.
+    /// Whether a flip is pending.
     pending: AtomicBool,
     cursor: Mutex<Cursor>,
     flips: Mutex<Sender<Flip>>,
 }
 
 impl Screen {
-    /// A screen, with a thread of its own that shows.
+    /// A screen with its own display thread.
     ///
     /// # Errors
-    /// When there can be no more threads.
+    /// If the thread cannot be created.
     pub fn new(width: u32, height: u32, rate: u32, sink: Box<Sink>) -> io::Result<Arc<Self>> {
         let (flips, queue) = channel();
         let screen = Arc::new(Self {
@@ -194,9 +194,9 @@ impl Screen {
         self.flips.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows something at the next refresh. Not while another waits, if somebody wants to be told.
+    /// Displays a new state at the next refresh. Fails if it has an event and another flip is pending.
     pub fn flip(&self, flip: Flip) -> bool {
-        if flip.told.is_some() && self.pending.swap(true, Ordering::AcqRel) {
+        if flip.event.is_some() && self.pending.swap(true, Ordering::AcqRel) {
             return false;
         }
         self.flips().send(flip).is_ok()
@@ -207,17 +207,17 @@ impl Screen {
         self.cursor.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Sets the cursor; it is seen with the next picture.
+    /// Sets the cursor; it is displayed with the next picture.
     pub fn set_cursor(&self, cursor: Cursor) {
         *self.cursor.lock().unwrap_or_else(PoisonError::into_inner) = cursor;
     }
 
-    /// Nanoseconds from a refresh to the next, if they come at a rate.
+    /// Refresh interval in nanoseconds, if there is a fixed rate.
     fn period(&self) -> Option<i64> {
         (self.rate > 0).then(|| 1_000_000_000 / i64::from(self.rate))
     }
 
-    /// The number of the last refresh; of the last picture, if they come as fast as they are made.
+    /// The number of the last refresh; without a fixed rate, of the last picture.
     pub fn refresh(&self) -> u32 {
         match self.period() {
             Some(period) => ((crate::abi::now() - self.start) / period) as u32,
@@ -225,7 +225,7 @@ impl Screen {
         }
     }
 
-    /// When the refresh is that comes so many after number `now`, in nanoseconds on the monotonic clock.
+    /// The time of the refresh `ahead` after number `now`, in nanoseconds on the monotonic clock.
     pub fn refresh_time(&self, now: u32, ahead: u32) -> i64 {
         match self.period() {
             Some(period) => self.start + (i64::from(now) + i64::from(ahead)) * period,
@@ -241,7 +241,7 @@ impl Screen {
     }
 
     fn show(&self, flip: Flip, sink: &Sink) {
-        // What is drawn into it comes first, as hardware waits.
+        // Wait for jobs that draw into it, as hardware does.
         let fences = flip.buffer.iter().flat_map(|buffer| buffer.object.fences(false));
         fences.for_each(|fence| fence.wait());
         let number = self.shown.fetch_add(1, Ordering::AcqRel);
@@ -257,11 +257,13 @@ impl Screen {
             height,
             rgba,
         });
-        let Flip { told, seen, .. } = flip;
+        let Flip {
+            event: recipient, seen, ..
+        } = flip;
         drop(seen);
-        if let Some((device, user)) = told {
+        if let Some((device, user)) = recipient {
             self.pending.store(false, Ordering::Release);
-            // Somebody who is gone, or does not read, misses it.
+            // A client that is gone or does not read misses the event.
             let now = self.refresh();
             let _ = send(
                 &*device,
@@ -273,7 +275,7 @@ impl Screen {
 }
 
 impl Cursor {
-    /// Paints it over a picture.
+    /// Draws it over a picture.
     fn paint(&self, rgba: &mut [u8], width: u32, height: u32) {
         let Some(picture) = &self.picture else { return };
         let mut row = vec![0; 4 * picture.width as usize];
@@ -299,8 +301,8 @@ impl Cursor {
     }
 }
 
-/// The interface's event of a flip that was done at a refresh: with its time and not the present one, so that nobody who
-/// asks for the last refresh then finds that it was earlier.
+/// The interface's event of a completed flip. It has the time of its refresh, not the current time, so that a later
+/// query of the last refresh never returns an earlier time.
 fn event(user: u64, sequence: u32, at: i64) -> Vec<u8> {
     let (seconds, micros) = ((at / 1_000_000_000) as u32, (at % 1_000_000_000 / 1000) as u32);
     let words = [

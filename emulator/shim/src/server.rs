@@ -1,4 +1,4 @@
-//! The server: a socket in a folder, the device's files beside it, a thread for every open device.
+//! The server: a socket in a folder with the device's files, and a thread for every open device.
 
 use crate::abi::errno;
 use crate::card::Card;
@@ -21,35 +21,35 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A running server; its folder is emptied when it goes.
+/// A running server; its files are removed when it is dropped.
 pub struct Server {
     folder: PathBuf,
     options: Arc<Options>,
 }
 
-/// The name of the GPU's node, and of its socket in the server's folder.
+/// Name of the GPU's node, and of its socket in the server's folder.
 pub const RENDER: &str = "renderD128";
 
-/// The socket of the display's node in the folder.
+/// Name of the display node's socket in the folder.
 const CARD: &str = "card0";
 
-/// The sockets of the input devices' nodes: keyboard and pointer.
+/// Names of the input nodes' sockets: keyboard and pointer.
 const INPUT: [&str; 2] = ["event0", "event1"];
 
-/// Devices that a process may have open.
+/// Limit on open devices per process.
 const MAX_DEVICES: usize = 256;
 
-/// Who asks here gets fences joined.
+/// Socket for joining fences.
 const FENCES: &str = "fences";
 
-/// Who asks here gets the list of open devices.
+/// Socket for listing open devices.
 const LIST: &str = "list";
 
 impl Server {
-    /// Starts a server in `folder`, which must be there, on threads of its own.
+    /// Starts a server in the existing folder `folder`, on threads of its own.
     ///
     /// # Errors
-    /// What the system says, for instance that the folder's path is too long for a socket.
+    /// The system's error, for example if the folder's path is too long for a socket.
     pub fn start(folder: &Path, options: Options) -> io::Result<Self> {
         check_folder(folder)?;
         sysfs::gpu(folder, RENDER, options.hardware)?;
@@ -89,29 +89,29 @@ impl Server {
         })
     }
 
-    /// Devices that are open now.
+    /// Number of open devices.
     pub fn open_devices(&self) -> u64 {
         self.options.clients.len()
     }
 
-    /// The open devices of a server that somebody else runs in `folder`.
+    /// The open devices of a server of another process in `folder`.
     ///
     /// # Errors
-    /// When none does.
+    /// If there is none.
     pub fn list(folder: &Path) -> io::Result<Vec<Client>> {
         let mut text = String::new();
         UnixStream::connect(folder.join(LIST))?.read_to_string(&mut text)?;
         serde_json::from_str(&text).map_err(io::Error::other)
     }
 
-    /// What the front reads: names and values.
+    /// The environment variable for the front end.
     pub fn environment(folder: &Path) -> (&'static str, PathBuf) {
         ("SKRYMIR_SERVER", folder.to_owned())
     }
 }
 
 impl Server {
-    /// Takes away what a server that was killed left in a folder.
+    /// Removes the files of a killed server from a folder.
     pub fn sweep(folder: &Path) {
         for name in ["dev", "sys", "run"] {
             let _ = fs::remove_dir_all(folder.join(name));
@@ -128,7 +128,7 @@ impl Drop for Server {
     }
 }
 
-/// Listens on a socket in the folder, and gives everybody who comes a thread.
+/// Listens on a socket in the folder, with a thread per connection.
 fn listen(
     folder: &Path,
     name: &str,
@@ -150,7 +150,7 @@ fn listen(
                 Ok(client) => client,
                 Err(Errno::INTR | Errno::CONNABORTED) => continue,
                 Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM) => {
-                    // Others will close theirs.
+                    // Other connections will close.
                     std::thread::sleep(Duration::from_millis(10));
                     continue;
                 }
@@ -159,7 +159,7 @@ fn listen(
             if !is_ours(&client) {
                 continue;
             }
-            // Without a thread the connection is closed, and whoever opened the device gets an error.
+            // Without a thread the connection is closed, and opening the device fails.
             let _ = serve(options.clone(), client);
         }
     };
@@ -167,13 +167,13 @@ fn listen(
     Ok(())
 }
 
-/// Whether the user of a connection's other end may use the server: its own user, and root.
+/// Whether the peer's user may use the server: the same user, or root.
 fn is_ours(client: &OwnedFd) -> bool {
     let user = rustix::net::sockopt::socket_peercred(client).map(|peer| peer.uid);
     user.is_ok_and(|user| user.is_root() || user == rustix::process::geteuid())
 }
 
-/// A server's folder is no link, and nobody else can put files there.
+/// A server's folder must not be a link, and must not be writable by other users.
 fn check_folder(folder: &Path) -> io::Result<()> {
     let found = fs::symlink_metadata(folder)?;
     let own = found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
@@ -184,7 +184,7 @@ fn check_folder(folder: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
-/// Serves an open render node on a thread of its own.
+/// Serves an open render node on its own thread.
 fn render(options: &Arc<Options>, number: u64, client: OwnedFd) -> io::Result<()> {
     let process = rustix::net::sockopt::socket_peercred(&client)?.pid.as_raw_nonzero();
     let process = process.get().unsigned_abs();
@@ -209,7 +209,7 @@ fn render(options: &Arc<Options>, number: u64, client: OwnedFd) -> io::Result<()
     thread.map(|_| ())
 }
 
-/// What is behind a connection that only joins fences.
+/// A connection that only joins fences.
 struct Nothing;
 
 impl Node for Nothing {
@@ -218,7 +218,7 @@ impl Node for Nothing {
     }
 }
 
-/// Serves a connection on a thread of its own.
+/// Serves a connection on its own thread.
 fn attend(
     name: &str,
     options: Arc<Options>,
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_belongs_to_its_user_alone() {
+    fn only_the_user_may_write_to_the_folder() {
         let folder = std::env::temp_dir().join(format!("skrymir-folder-{}", std::process::id()));
         let link = folder.with_extension("link");
         fs::create_dir(&folder).unwrap();

@@ -1,9 +1,9 @@
-//! Memory that other processes write while we read it: all of the shim's `unsafe` is here.
+//! Memory that other processes write while it is read; all of the shim's `unsafe` is here.
 //!
-//! A mapping is a row of atomic words. What the programs and other devices' threads do to it at the same time makes no
-//! torn words and no undefined behaviour, only one value or the other, as on hardware; whoever wants to rely on an order
-//! waits for a fence, whose message through the system orders the accesses. Nobody gets a reference to the bytes: they
-//! are copied out once, and what was checked is what is used.
+//! A mapping is a slice of atomic words. Concurrent writes by programs and other devices' threads cause no torn words
+//! and no undefined behaviour: a read returns one value or the other, as on hardware. Code that needs an order waits
+//! for a fence, whose message through the kernel orders the accesses. References to the bytes are never handed out:
+//! they are copied once, and the checked copy is used.
 
 use emulator::memory::{Backing, SharedWords};
 use rustix::mm::{MapFlags, ProtFlags};
@@ -14,28 +14,28 @@ use std::sync::atomic::AtomicU64;
 /// Bytes of a word.
 const WORD: usize = 8;
 
-/// A file's bytes in our address space, shared with whoever maps the file too.
+/// A file's bytes in this address space, shared with all processes that map it.
 #[derive(Debug)]
 pub struct Mapping {
     words: &'static [AtomicU64],
 }
 
 impl Mapping {
-    /// Maps `length` bytes of a file that is sealed against shrinking; a multiple of the page.
+    /// Maps `length` bytes of a file that is sealed against shrinking; a multiple of the page size.
     ///
     /// # Errors
-    /// When the system has no room, or the length is none.
+    /// If the system has no memory, or the length is zero.
     pub fn new(file: &File, length: usize) -> io::Result<Self> {
         if length == 0 || !length.is_multiple_of(WORD) || file.metadata()?.len() < length as u64 {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
         }
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping where the system likes; nothing that is there is touched.
+        // SAFETY: a new mapping at an address chosen by the system; existing mappings are not affected.
         let start = unsafe { rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, file, 0)? };
-        // SAFETY: the mapping has `length` bytes at a page's begin, so the words are aligned; all values are valid.
-        // The file has as many bytes, and cannot lose them, for it is sealed. They are there until `drop`, and
-        // no reference leaves this value. All our accesses are atomic and of whole words; other processes' are outside
-        // the language's memory model, as a device's are.
+        // SAFETY: the mapping has `length` bytes at a page boundary, so the words are aligned; all values are valid.
+        // The file has that many bytes and cannot shrink, because it is sealed. They stay mapped until `drop`, and no
+        // reference outlives this value. All our accesses are atomic whole words; those of other processes are outside
+        // the language's memory model, like a device's.
         let words = unsafe { std::slice::from_raw_parts(start.cast::<AtomicU64>(), length / WORD) };
         Ok(Self { words })
     }
@@ -66,7 +66,8 @@ impl Backing for Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         let start = self.words.as_ptr().cast_mut().cast();
-        // SAFETY: this value's own mapping, of which no reference is left. An error would leave it there, no harm.
+        // SAFETY: this value's own mapping, to which no reference remains. On an error it stays mapped, which is
+        // harmless.
         let _ = unsafe { rustix::mm::munmap(start, self.size()) };
     }
 }
@@ -80,7 +81,7 @@ mod tests {
         let file = rustix::fs::memfd_create("test", rustix::fs::MemfdFlags::CLOEXEC).unwrap();
         let file = File::from(file);
         file.set_len(4096).unwrap();
-        assert!(Mapping::new(&file, 8192).is_err(), "more than there is");
+        assert!(Mapping::new(&file, 8192).is_err(), "longer than the file");
         assert!(Mapping::new(&file, 0).is_err());
         let (one, other) = (Mapping::new(&file, 4096).unwrap(), Mapping::new(&file, 4096).unwrap());
         one.write(4093, &[1, 2, 3]);

@@ -1,16 +1,16 @@
-//! How many objects each process may hold, so that one leaves room for the others.
+//! Limits on the objects of each process, so that all processes can allocate some.
 
 use rustix::process::{Resource, getrlimit};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Descriptors that the server keeps for itself, for connections and for waits.
+/// Descriptors reserved for the server, for connections and for waits.
 const OWN: usize = 128;
 
-/// Objects at most, whatever the system lets be open: each is mapped, and Linux maps 65,530 pieces.
+/// Limit on objects, whatever the descriptor limit: each is mapped, and Linux allows 65,530 mappings.
 const MOST: usize = 60_000;
 
-/// What a process may hold of the last part of the room, which is for those that hold little.
+/// Objects that a process may hold in the last part of the capacity.
 const FEW: usize = 64;
 
 /// Handles on objects, by process.
@@ -38,7 +38,8 @@ impl Shares {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more handle for a process, if it may have one: not more than three quarters of all, and of the last eighth a few.
+    /// Takes another handle for a process, if allowed: at most three quarters of all, and only a few of the last
+    /// eighth.
     pub fn take(&self, process: u32) -> bool {
         let mut held = self.held();
         let all: usize = held.values().sum();
@@ -53,13 +54,13 @@ impl Shares {
         fits
     }
 
-    /// Handles that a process has.
+    /// Number of handles of a process.
     #[cfg(test)]
     pub fn held_by(&self, process: u32) -> usize {
         self.held().get(&process).copied().unwrap_or(0)
     }
 
-    /// Handles of a process are closed.
+    /// Returns handles of a process.
     pub fn give(&self, process: u32, count: usize) {
         let mut held = self.held();
         if let Some(own) = held.get_mut(&process) {
@@ -76,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_greedy_leave_room_for_others() {
+    fn greedy_processes_leave_capacity() {
         let shares = Shares::new(800);
         let greedy = |process| (0..10_000).filter(|_| shares.take(process)).count();
         assert_eq!(greedy(1), 600);
@@ -84,6 +85,6 @@ mod tests {
         assert_eq!(greedy(3), FEW);
         assert!(greedy(4) > 0 && !shares.take(1));
         shares.give(1, 600);
-        assert!(greedy(5) > 100, "what is given back is there for others");
+        assert!(greedy(5) > 100, "returned handles are available");
     }
 }

@@ -1,23 +1,23 @@
-//! Which GPU addresses are taken.
+//! Allocation of GPU addresses.
 
 use emulator::memory::PAGE;
 use std::collections::BTreeMap;
 
-/// The first address given out: nought is legal, but nobody's pointer should be it.
+/// The first allocated address: zero is valid, but should not be a valid pointer.
 const FIRST: u32 = 0x10_0000;
 
-/// The end. Behind it are the lists of tiles that a Mali-450 makes for itself; its kernel driver keeps the last MiB for
-/// that, we take two.
+/// The end. After it are a Mali-450's generated tile lists, for which its kernel driver reserves the last MiB; this
+/// server reserves two.
 pub const END: u32 = 0xffe0_0000;
 
-/// The taken ranges, first address to end.
+/// The allocated ranges, start to end.
 #[derive(Debug, Default)]
 pub struct Space {
     taken: BTreeMap<u32, u32>,
 }
 
 impl Space {
-    /// The lowest free range of `size` bytes, rounded up to pages.
+    /// Allocates the lowest free range of `size` bytes, rounded up to pages.
     pub fn take(&mut self, size: u32) -> Option<u32> {
         let size = size.checked_next_multiple_of(PAGE)?;
         let mut at = FIRST;
@@ -32,7 +32,7 @@ impl Space {
         Some(at)
     }
 
-    /// Gives a range back.
+    /// Frees a range.
     pub fn give(&mut self, address: u32) {
         self.taken.remove(&address);
     }

@@ -1,4 +1,4 @@
-//! Who has a device open, and how much it does.
+//! Open devices and their activity.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -6,60 +6,60 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What one open device has done.
+/// Activity of one open device.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Geometry jobs.
     pub gp: AtomicU64,
     /// Pixel jobs.
     pub pp: AtomicU64,
-    /// Nanoseconds in jobs.
+    /// Nanoseconds spent in jobs.
     pub busy: AtomicU64,
-    /// Jobs that wait to run.
+    /// Queued jobs.
     pub waiting: AtomicU64,
     /// Bytes of buffer objects.
     pub memory: AtomicU64,
-    /// Questions that were answered.
+    /// Number of answered requests.
     pub questions: AtomicU64,
-    /// Nanoseconds in which they were.
+    /// Nanoseconds spent answering them.
     pub answering: AtomicU64,
-    /// Nanoseconds of the program's processor time: its own, and the system's for it.
+    /// Nanoseconds of the program's CPU time: user, and system.
     pub processor: [AtomicU64; 2],
 }
 
-/// Where the time of an open device's program went.
+/// How the time of an open device's program was spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     /// From the device's opening to its closing.
     pub open: Duration,
-    /// The processor time of the program with its driver, and of qemu if it runs in it.
+    /// CPU time of the program with its driver, and of qemu if it runs in it.
     pub program: Duration,
-    /// The system's for the program: sending questions among it.
+    /// System time of the program, including sending requests.
     pub system: Duration,
-    /// Questions to the device.
+    /// Number of requests.
     pub questions: u64,
-    /// The time to answer them.
+    /// The time spent answering them.
     pub answering: Duration,
-    /// The time in which nothing of the program ran: it waited for jobs, for answers, for refreshes, or slept.
+    /// The time in which the program did not run: waiting for jobs, answers or refreshes, or sleeping.
     pub waiting: Duration,
 }
 
-/// Takes the time of an open device's program.
+/// Measures the time of an open device's program.
 #[derive(Debug)]
 pub struct Clock {
     counters: Arc<Counters>,
     process: u32,
-    /// The program's processor time when the device was opened.
+    /// The program's CPU time when the device was opened.
     before: Option<[Duration; 2]>,
-    /// When that was looked at last.
+    /// Time of the last sample.
     looked: Instant,
 }
 
-/// How often a program's processor time is looked at: when it ends it may be too late.
+/// Interval for sampling a program's CPU time, which is gone once the program ends.
 const LOOKS: Duration = Duration::from_millis(100);
 
 impl Counters {
-    /// Where the time went, of a device that was open so long.
+    /// How the time was spent, for a device open for this long.
     pub fn times(&self, open: Duration) -> Times {
         let time = |counter: &AtomicU64| Duration::from_nanos(counter.load(Ordering::Relaxed));
         let [program, system] = [&self.processor[0], &self.processor[1]].map(time);
@@ -75,7 +75,7 @@ impl Counters {
 }
 
 impl Clock {
-    /// For a device that a process opened just now.
+    /// For a device that a process has just opened.
     pub fn new(counters: Arc<Counters>, process: u32) -> Self {
         Self {
             counters,
@@ -85,7 +85,7 @@ impl Clock {
         }
     }
 
-    /// A question that came at this time is answered.
+    /// Records that a request received at this time was answered.
     pub fn answered(&mut self, since: Instant) {
         self.counters.questions.fetch_add(1, Ordering::Relaxed);
         let nanos = since.elapsed().as_nanos() as u64;
@@ -95,7 +95,7 @@ impl Clock {
         }
     }
 
-    /// Looks at the program's processor time.
+    /// Samples the program's CPU time.
     pub fn look(&mut self) {
         self.looked = Instant::now();
         if let (Some(before), Some(now)) = (self.before, processor(self.process)) {
@@ -107,10 +107,10 @@ impl Clock {
     }
 }
 
-/// A process' processor time: its own, and the system's for it.
+/// A process's CPU time: user, and system.
 fn processor(process: u32) -> Option<[Duration; 2]> {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // Behind the name, which may have any characters, the state is the third field.
+    // After the name, which may contain any characters, the state is the third field.
     let fields: Vec<&str> = text.rsplit_once(") ")?.1.split(' ').collect();
     let hertz = rustix::param::clock_ticks_per_second().max(1);
     let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
@@ -118,24 +118,24 @@ fn processor(process: u32) -> Option<[Duration; 2]> {
     Some([time(ticks(11)?), time(ticks(12)?)])
 }
 
-/// One open device in the list.
+/// An open device in the list.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Client {
     /// The device's number.
     pub device: u64,
-    /// Who opened it.
+    /// The process that opened it.
     pub process: u32,
-    /// What that program is called.
+    /// The program's name.
     pub name: String,
     /// Geometry jobs so far.
     pub gp_jobs: u64,
     /// Pixel jobs so far.
     pub pp_jobs: u64,
-    /// Jobs a second, of both kinds, since the list was last asked for, or since the device was opened.
+    /// Jobs per second of both kinds since the last listing, or since the device was opened.
     pub jobs_per_second: f64,
-    /// The share of that time in which it had a job.
+    /// The fraction of that time in which it had a job.
     pub busy: f64,
-    /// Jobs that wait to run.
+    /// Queued jobs.
     pub waiting: u64,
     /// Bytes of buffer objects.
     pub memory: u64,
@@ -145,7 +145,7 @@ pub struct Client {
 struct Entry {
     process: u32,
     counters: Arc<Counters>,
-    /// When it was last asked for, its jobs and its nanoseconds then.
+    /// Time of the last listing, with jobs and nanoseconds at that time.
     last: (Instant, u64, u64),
 }
 
@@ -160,7 +160,7 @@ impl Clients {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A process opened a device.
+    /// Adds a device opened by a process.
     pub fn add(&self, device: u64, process: u32) -> Arc<Counters> {
         let counters = Arc::new(Counters::default());
         let entry = Entry {
@@ -172,27 +172,27 @@ impl Clients {
         counters
     }
 
-    /// Devices that a process has open.
+    /// Number of devices that a process has open.
     pub fn of(&self, process: u32) -> usize {
         self.open().values().filter(|entry| entry.process == process).count()
     }
 
-    /// A device was closed.
+    /// Removes a closed device.
     pub fn remove(&self, device: u64) {
         self.open().remove(&device);
     }
 
-    /// How many are open.
+    /// Number of open devices.
     pub fn len(&self) -> u64 {
         self.open().len() as u64
     }
 
-    /// Whether none is open.
+    /// Whether no device is open.
     pub fn is_empty(&self) -> bool {
         self.open().is_empty()
     }
 
-    /// The list, by number. Rates are of the time since it was last asked for.
+    /// The list, by number. Rates refer to the time since the last listing.
     pub fn list(&self) -> Vec<Client> {
         let now = Instant::now();
         let mut open = self.open();
@@ -219,7 +219,7 @@ impl Clients {
     }
 }
 
-/// What a process runs; of a program in qemu, the program.
+/// The name of a process's program; for qemu, of the emulated program.
 fn name(process: u32) -> String {
     let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     let words: Vec<String> = line
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_is_told_apart() {
+    fn times_are_separated() {
         let counters = Arc::new(Counters::default());
         let mut clock = Clock::new(counters.clone(), std::process::id());
         let start = Instant::now();
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_of_the_time_between() {
+    fn rates_refer_to_the_last_listing() {
         let clients = Clients::default();
         let counters = clients.add(3, std::process::id());
         counters.gp.store(10, Ordering::Relaxed);

@@ -7,22 +7,22 @@ use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-/// Sync objects at most.
+/// Limit on sync objects.
 const MAX: usize = 1 << 16;
 
-/// Wait flag: for all of them, not for any.
+/// Wait flag: wait for all instead of any.
 const WAIT_ALL: u32 = 1;
 
-/// Wait flag: also for those that have no fence yet.
+/// Wait flag: also wait for those without a fence.
 const WAIT_FOR_SUBMIT: u32 = 2;
 
 type Result<T, E = i32> = std::result::Result<T, E>;
 
 #[derive(Debug, Default)]
 struct SyncObject {
-    /// What it waits for, when it has a fence; nothing once that is done.
+    /// The pending fences, once it has a fence; empty once that is done.
     fences: Option<Vec<Arc<Fence>>>,
-    /// Who waits for it to have one.
+    /// Waits for it to get a fence.
     waiting: Vec<Bell>,
 }
 
@@ -48,14 +48,14 @@ impl SyncObject {
     }
 }
 
-/// Hangs a bell on every fence that is not done.
+/// Attaches a bell to every pending fence.
 fn attach(fences: &[Arc<Fence>], bell: &Bell) {
     for fence in fences.iter().filter(|fence| !fence.is_done()) {
         fence.ring(bell.clone());
     }
 }
 
-/// All of a device's.
+/// All sync objects of a device.
 #[derive(Debug, Default)]
 pub struct SyncObjects {
     all: BTreeMap<u32, SyncObject>,
@@ -97,30 +97,30 @@ impl SyncObjects {
         }
     }
 
-    /// What a job waits for that names this sync object.
+    /// The fences that a job with this sync object waits for.
     pub fn fences(&mut self, handle: u32) -> Result<Vec<Arc<Fence>>> {
         self.get(handle)?.fences.clone().ok_or(errno::EINVAL)
     }
 
-    /// Whether there is such a handle.
+    /// Whether the handle exists.
     pub fn has(&self, handle: u32) -> bool {
         self.all.contains_key(&handle)
     }
 
-    /// A job's fence takes the place of the one that was there.
+    /// Replaces its fence by a job's.
     pub fn replace(&mut self, handle: u32, fence: Arc<Fence>) {
         if let Some(object) = self.all.get_mut(&handle) {
             object.set(vec![fence]);
         }
     }
 
-    /// SYNCOBJ_HANDLE_TO_FD: a descriptor that can be read when the fence is done.
+    /// SYNCOBJ_HANDLE_TO_FD: a descriptor that is readable when the fence is done.
     pub fn export(&mut self, data: &Struct<'_>, registry: &Registry) -> Result<OwnedFd> {
         let fences = self.fences(data.word(0))?;
         registry.exported().export(&fences).map_err(crate::abi::system)
     }
 
-    /// SYNCOBJ_FD_TO_HANDLE: a descriptor's fence in a new sync object, or in one that is there.
+    /// SYNCOBJ_FD_TO_HANDLE: a descriptor's fence in a new or existing sync object.
     pub fn import(&mut self, data: &mut Struct<'_>, fd: Option<OwnedFd>, registry: &Registry) -> Result<()> {
         let fd = fd.ok_or(errno::EBADF)?;
         let into_old = data.word(4) & 1 == 1;
@@ -140,7 +140,7 @@ impl SyncObjects {
         Ok(())
     }
 
-    /// SYNCOBJ_WAIT: done, or a descriptor to wait for before one asks again.
+    /// SYNCOBJ_WAIT: done, or a descriptor to wait for before retrying.
     pub fn wait(&mut self, data: &mut Struct<'_>, behind: &[u8], waits: &mut Waits) -> Result<Option<OwnedFd>> {
         let (timeout, flags) = (data.long(8) as i64, data.word(20));
         let wanted = words(behind);
@@ -219,7 +219,7 @@ mod tests {
         u32::from_ne_bytes(data[..4].try_into().unwrap())
     }
 
-    /// Waits for handles, for long; what is answered, and the first that is done.
+    /// Waits for handles without a timeout; returns the answer, and the first one done.
     fn wait(objects: &mut SyncObjects, handles: &[u32], flags: u32) -> Result<(Option<OwnedFd>, u32)> {
         let mut data = [0, 0, u32::MAX, i32::MAX as u32, handles.len() as u32, flags, 99, 0]
             .map(u32::to_ne_bytes)

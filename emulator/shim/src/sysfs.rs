@@ -1,5 +1,5 @@
-//! The folder's files: device nodes, where sysfs describes them, and what udev knows of them (docs/spec/mali/kernel.md,
-//! section 1). Links are as the kernel's, so that whoever walks along them stays among these files.
+//! The folder's files: device nodes, their sysfs entries, and their udev records (docs/spec/mali/kernel.md, section 1).
+//! Links are like the kernel's, so that following them stays within these files.
 
 use crate::input::Device;
 use crate::options::Hardware;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// A device with one node.
 struct Part<'a> {
-    /// Its folder's name.
+    /// Its folder name.
     name: &'a str,
     /// Its class.
     class: &'a str,
@@ -20,11 +20,11 @@ struct Part<'a> {
     node: &'a str,
     /// The node's number.
     number: (u32, u32),
-    /// What the node's kernel object says of itself besides.
+    /// The node's uevent, besides the number.
     kind: &'a str,
-    /// What the device's says.
+    /// The device's uevent.
     uevent: &'a str,
-    /// What udev knows of the node.
+    /// The node's udev properties.
     properties: &'a [&'a str],
 }
 
@@ -52,7 +52,7 @@ pub fn gpu(folder: &Path, node: &str, hardware: Hardware) -> io::Result<()> {
     )
 }
 
-/// The display, as a board with an Allwinner chip has it.
+/// The display, like that of a board with an Allwinner chip.
 pub fn display(folder: &Path, node: &str) -> io::Result<()> {
     write(
         folder,
@@ -90,7 +90,7 @@ pub fn input(folder: &Path, node: &str, device: &Device, seat: &str) -> io::Resu
     )
 }
 
-/// The machine's own classes of devices stay beside ours.
+/// The machine's own device classes remain visible.
 pub fn others(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir("/sys/class").into_iter().flatten().flatten() {
         let here = folder.join("sys/class").join(entry.file_name());
@@ -130,7 +130,7 @@ fn write(folder: &Path, part: &Part<'_>) -> io::Result<()> {
     symlink(&target, classes.join(node))?;
     symlink(&target, numbers.join(format!("{major}:{minor}")))?;
     let properties: String = part.properties.iter().map(|line| format!("E:{line}\n")).collect();
-    // Initialised at some time; the records' version.
+    // Initialisation time; the records' version.
     fs::write(
         known.join(format!("c{major}:{minor}")),
         format!("I:1\n{properties}V:1\n"),

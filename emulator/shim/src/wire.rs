@@ -1,4 +1,4 @@
-//! Messages between front and server; `front/device.c` has the same.
+//! Messages between front end and server; `front/device.c` has the same layout.
 
 use rustix::io::Errno;
 use rustix::net::{
@@ -9,80 +9,80 @@ use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Bytes of a question before the ioctl's struct.
+/// Bytes of a request before the ioctl's struct.
 const HEAD: usize = 32;
 
-/// What a question is, by its first word.
+/// Kinds of requests, in the first word.
 mod kind {
     /// An ioctl.
     pub const IOCTL: u32 = 0;
-    /// An object to map.
+    /// Map an object.
     pub const MAP: u32 = 1;
-    /// Fences as one.
+    /// Merge fences.
     pub const MERGE: u32 = 2;
 }
 
-/// Bytes of a question at most.
+/// Limit on the size of a request in bytes.
 pub const MAX_QUESTION: usize = 1 << 18;
 
-/// What is asked.
+/// The content of a request.
 #[derive(Debug)]
 pub enum What {
-    /// An ioctl: its number, its struct, and what its pointers lead to.
+    /// An ioctl: its number, its struct, and the memory that its pointers refer to.
     Ioctl {
         /// Number.
         number: u32,
         /// The struct.
         data: Vec<u8>,
-        /// What it points to.
+        /// The memory that it points to.
         behind: Vec<u8>,
     },
-    /// The object at an offset of the device, to map so many bytes of it.
+    /// Map some bytes of the object at an mmap offset.
     Map {
         /// Offset.
         offset: u64,
         /// Bytes.
         length: u64,
     },
-    /// One fence of two.
+    /// Merge two fences.
     Merge,
 }
 
-/// A question.
+/// A request.
 #[derive(Debug)]
 pub struct Question {
-    /// What.
+    /// Its content.
     pub what: What,
-    /// Where the answer goes.
+    /// The socket for the answer.
     pub reply: OwnedFd,
-    /// The descriptors the ioctl names.
+    /// The descriptors that the ioctl passes.
     pub fds: [Option<OwnedFd>; 2],
 }
 
 /// An answer.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// The ioctl's struct as it is then.
+    /// The ioctl's updated struct.
     pub data: Vec<u8>,
     /// A descriptor.
     pub fd: Option<OwnedFd>,
 }
 
-/// What comes in.
+/// A received message.
 #[derive(Debug)]
 pub enum Incoming {
-    /// A question.
+    /// A request.
     Question(Question),
-    /// Something else: no answer is possible.
+    /// An invalid message, which cannot be answered.
     Nonsense,
-    /// Nobody is there any more.
+    /// The peer has disconnected.
     Closed,
 }
 
-/// Waits for the next question.
+/// Waits for the next request.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<Incoming, Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -134,7 +134,7 @@ fn parse(bytes: &[u8]) -> Option<What> {
     }
 }
 
-/// Answers a question; somebody who is gone does not get one.
+/// Answers a request, if the peer still exists.
 pub fn reply(to: &OwnedFd, answer: &Result<Answer, i32>) {
     let nothing = Answer::default();
     let (error, answer) = match answer {
@@ -150,6 +150,6 @@ pub fn reply(to: &OwnedFd, answer: &Result<Answer, i32>) {
         control.push(SendAncillaryMessage::ScmRights(&fds));
     }
     let slices = [IoSlice::new(&head), IoSlice::new(&answer.data)];
-    // It is an empty socket of its own: this never waits.
+    // The socket is new and empty, so this never blocks.
     let _ = sendmsg(to, &slices, &mut control, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
 }
