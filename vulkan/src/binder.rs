@@ -1,16 +1,16 @@
-//! Binding the resources of a draw in an engine's own command buffer.
+//! Binds the resources of a draw in an engine's own command buffer.
 
 use crate::error::{Error, Result};
 use crate::program::Program;
 use crate::tables::{Handle, TABLE_PUSH, Tables};
 use ash::vk;
 
-/// What is bound and pushed in one command buffer, so that only changes are recorded.
+/// The bindings and push constants of one command buffer, so that only changes are recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct Binder {
     page: Option<u16>,
     indices: [u16; 32],
-    /// Whether the indices are the command buffer's already.
+    /// Whether the command buffer has the indices.
     pushed: bool,
 }
 
@@ -26,15 +26,15 @@ impl Default for Binder {
 }
 
 impl Binder {
-    /// Makes these slots hold these resources for the next draws. Records a set binding only when the page changes,
-    /// and pushes only indices that change.
+    /// Binds these resources to slots for the next draws. Records a set binding only if the page changes, and pushes
+    /// only indices that changed.
     ///
     /// # Errors
     /// [`ErrorKind::Data`](crate::ErrorKind::Data) for resources on different pages or a slot past 31.
     ///
     /// # Safety
-    /// The command buffer is recording, belongs to the tables' device, and no other binder or binding of set 0 is
-    /// used with it.
+    /// The command buffer is recording and belongs to the tables' device; no other binder or binding of set 0 is used
+    /// with it.
     pub unsafe fn bind(
         &mut self,
         commands: vk::CommandBuffer,
@@ -50,7 +50,7 @@ impl Binder {
             }
             if self.page != Some(first.page()) {
                 let sets = [tables.set(*first)];
-                // SAFETY: the caller's; the set is of the program's layout for set 0.
+                // SAFETY: guaranteed by the caller; the set has the program's layout for set 0.
                 unsafe {
                     let point = vk::PipelineBindPoint::GRAPHICS;
                     device.cmd_bind_descriptor_sets(commands, point, layout, 0, &sets, &[]);
@@ -68,13 +68,13 @@ impl Binder {
             }
         }
         if changed.0 < changed.1 {
-            // Push constants go in words of two slots.
+            // Push constants are written in words of two slots.
             let (start, end) = (changed.0 & !1, (changed.1 + 1) & !1);
             let mut bytes = [0u8; 64];
             for (pair, index) in bytes.chunks_exact_mut(2).zip(self.indices) {
                 pair.copy_from_slice(&index.to_le_bytes());
             }
-            // SAFETY: the caller's; the range is inside the layout's.
+            // SAFETY: guaranteed by the caller; the range is within the layout's.
             unsafe {
                 let stages = TABLE_PUSH.stage_flags;
                 device.cmd_push_constants(commands, layout, stages, start as u32 * 2, &bytes[start * 2..end * 2]);

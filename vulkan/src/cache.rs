@@ -9,12 +9,13 @@ use std::sync::Arc;
 /// First bytes of a cache file.
 const MAGIC: &[u8; 8] = b"SKRYPC02";
 
-/// Magic, then the BLAKE3 hash of the driver's data.
+/// The magic, followed by the BLAKE3 hash of the driver's data.
 const HEADER: usize = 8 + blake3::OUT_LEN;
 
-/// A pipeline cache that a file keeps between runs; one file per shader file, device and driver version.
+/// A pipeline cache stored in a file; one file per shader file, device and driver version.
 ///
-/// It saves the driver's compiler work and says nothing about the shader, which is validated every time. A missing, corrupt or foreign file is an empty cache, never an error; [`PipelineCache::note`] says what was wrong.
+/// It saves the driver's compile time and has no effect on validation, which always runs. A missing, corrupt or foreign
+/// file is an empty cache, never an error; [`PipelineCache::note`] gives the reason.
 pub struct PipelineCache {
     pub(crate) raw: vk::PipelineCache,
     file: Option<PathBuf>,
@@ -23,12 +24,12 @@ pub struct PipelineCache {
 }
 
 impl PipelineCache {
-    /// A cache that no file keeps.
+    /// A cache without a file.
     pub fn in_memory(context: &Context) -> Result<Self> {
         Self::create(&context.inner, None, None, None)
     }
 
-    /// The cache of this device for one shader file's `content`, in a folder.
+    /// The cache of this device for a shader file's `content`, in a folder.
     pub fn open(context: &Context, folder: &Path, content: &[u8]) -> Result<Self> {
         let properties = &context.inner.properties;
         let uuid: String = properties
@@ -78,15 +79,15 @@ impl PipelineCache {
         })
     }
 
-    /// Why the file was ignored, where it was.
+    /// Why the file was ignored, if it was.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    /// The file and what belongs in it; none for a cache in memory.
+    /// The file and its new contents; `None` for a cache in memory.
     pub fn contents(&self) -> Option<(&Path, Vec<u8>)> {
         let file = self.file.as_deref()?;
-        // SAFETY: the cache is alive as long as `self`.
+        // SAFETY: the cache lives as long as `self`.
         let data = unsafe { self.context.device.get_pipeline_cache_data(self.raw) }.unwrap_or_default();
         let mut bytes = MAGIC.to_vec();
         bytes.extend(blake3::hash(&data).as_bytes());
@@ -94,10 +95,10 @@ impl PipelineCache {
         Some((file, bytes))
     }
 
-    /// Writes the file, through a temporary one so that a reader never sees half of it.
+    /// Writes the file through a temporary one, so that readers never see a partial file.
     ///
     /// # Errors
-    /// The file system's; Vulkan's failures give an empty write.
+    /// The file system's; on a Vulkan failure an empty file is written.
     pub fn save(&self) -> std::io::Result<()> {
         let Some((file, bytes)) = self.contents() else {
             return Ok(());
@@ -118,7 +119,7 @@ impl Drop for PipelineCache {
     }
 }
 
-/// The driver's data in a cache file, if it is whole and this device's (Vulkan's own header: length, version 1,
+/// The driver's data in a cache file, if it is complete and for this device (Vulkan's own header: length, version 1,
 /// vendor, device, UUID).
 fn unpack<'a>(bytes: &'a [u8], properties: &vk::PhysicalDeviceProperties) -> Result<&'a [u8], &'static str> {
     if bytes.len() < HEADER || &bytes[..8] != MAGIC {
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn foreign_and_corrupt_files_are_told_apart() {
+    fn foreign_and_corrupt_files_are_distinguished() {
         let properties = vk::PhysicalDeviceProperties {
             vendor_id: 7,
             device_id: 9,

@@ -1,4 +1,4 @@
-//! The open device everything else works on: one of our own, or the caller's.
+//! The device: opened by this crate, or adopted from the caller.
 
 use crate::error::{Error, Result};
 use crate::everything::{self, Everything};
@@ -9,22 +9,22 @@ use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How to open a device.
+/// Options for opening a device.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Index as [`devices`](crate::devices) lists them, or a part of the name (case does not matter); `None` takes the best: a
-    /// discrete GPU before an integrated one before software.
+    /// Index in the list of [`devices`](crate::devices), or a part of the name (case-insensitive); `None` selects the
+    /// best: discrete, then integrated, then software.
     pub device: Option<String>,
-    /// Validation layer; an error if it is wanted and not installed.
+    /// Validation layer; an error if requested but not installed.
     pub validation: Validation,
-    /// How long one submission may take. A software driver compiles a shader of 60,000 words for minutes.
+    /// Time limit of one submission. A software driver may take minutes to compile a shader of 60,000 words.
     pub timeout: Duration,
-    /// Switches on every feature that the device has, and these extensions where it has them; what VBC needs otherwise.
+    /// Enable every feature of the device, and those of these extensions that it has; otherwise only what VBC needs.
     pub everything: Option<Vec<String>>,
 }
 
 impl Default for Options {
-    /// The best device, unwatched, a quarter of an hour.
+    /// The best device, without validation, with a limit of a quarter of an hour.
     fn default() -> Self {
         Self {
             device: None,
@@ -35,7 +35,7 @@ impl Default for Options {
     }
 }
 
-/// A device that an engine has opened already, with what it switched on.
+/// A device that an engine has opened, with its enabled features.
 pub struct Adopted<'a> {
     /// The engine's instance.
     pub instance: ash::Instance,
@@ -43,40 +43,41 @@ pub struct Adopted<'a> {
     pub physical: vk::PhysicalDevice,
     /// The device.
     pub device: ash::Device,
-    /// A queue that can draw, and its family.
+    /// A graphics queue.
     pub queue: vk::Queue,
     /// Family of the queue.
     pub family: u32,
-    /// The engine's allocator, shared with it; a new one is made where there is none.
+    /// The engine's allocator, shared with it; a new one is created if `None`.
     pub allocator: Option<Arc<Mutex<Allocator>>>,
-    /// Held by this crate around its own submissions; the engine holds it around its own.
+    /// Held by this crate during its submissions; the engine must hold it during its own.
     pub queue_lock: Arc<Mutex<()>>,
-    /// Core features that were switched on.
+    /// Enabled core features.
     pub core: vk::PhysicalDeviceFeatures,
-    /// Vulkan 1.1 features that were switched on.
+    /// Enabled Vulkan 1.1 features.
     pub v11: vk::PhysicalDeviceVulkan11Features<'a>,
-    /// Vulkan 1.2 features that were switched on.
+    /// Enabled Vulkan 1.2 features.
     pub v12: vk::PhysicalDeviceVulkan12Features<'a>,
-    /// Vulkan 1.3 features that were switched on.
+    /// Enabled Vulkan 1.3 features.
     pub v13: vk::PhysicalDeviceVulkan13Features<'a>,
 }
 
-/// What shaders can expect of a device.
+/// Properties of a device that shaders depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct ShaderProperties {
-    /// What subgroups can do.
+    /// Supported subgroup operations.
     pub operations: vk::SubgroupFeatureFlags,
-    /// In which stages.
+    /// Stages that support them.
     pub stages: vk::ShaderStageFlags,
-    /// The least and the greatest size of a subgroup.
+    /// Minimum and maximum subgroup size.
     pub sizes: [u32; 2],
-    /// Stages that can ask for a size.
+    /// Stages that can require a size.
     pub sized_stages: vk::ShaderStageFlags,
-    /// How floats are rounded.
+    /// Float controls.
     pub floats: vk::PhysicalDeviceFloatControlsProperties<'static>,
 }
 
-/// An open device. Cheap to clone; a device of our own closes with the last clone and the last thing made from it.
+/// An open device. Cheap to clone; a device opened by this crate is closed with the last clone and the last object
+/// created from it.
 #[derive(Clone)]
 pub struct Context {
     pub(crate) inner: Arc<Inner>,
@@ -93,16 +94,16 @@ pub(crate) struct Inner {
     pub info: DeviceInfo,
     pub timeout: Duration,
     pub everything: Everything,
-    /// `None` only while dropping: the allocator goes before its device.
+    /// `None` only while dropping: the allocator is dropped before its device.
     allocator: Option<Arc<Mutex<Allocator>>>,
     debug: Option<ext::debug_utils::Device>,
     physical: vk::PhysicalDevice,
     instance: ash::Instance,
-    /// Our own instance, where the device is ours; an adopted device is the engine's to destroy.
+    /// The instance, if this crate opened the device; the engine destroys an adopted device.
     own: Option<Arc<Instance>>,
 }
 
-/// What [`Context::assemble`] puts together.
+/// The parts from which [`Context::assemble`] builds a context.
 struct Parts {
     instance: ash::Instance,
     own: Option<Arc<Instance>>,
@@ -122,7 +123,8 @@ impl Context {
     /// Opens a device.
     ///
     /// # Errors
-    /// [`ErrorKind::NoDevice`](crate::ErrorKind::NoDevice) where there is no Vulkan or no such device, [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) below Vulkan 1.2.
+    /// [`ErrorKind::NoDevice`](crate::ErrorKind::NoDevice) if there is no Vulkan or no such device,
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) below Vulkan 1.2.
     pub fn new(options: &Options) -> Result<Self> {
         let own = Arc::new(Instance::new(options.validation)?);
         let all = own.physical()?;
@@ -143,12 +145,12 @@ impl Context {
                 (device, features, Everything::default())
             }
         };
-        // SAFETY: the queue family was asked for with one queue at device creation.
+        // SAFETY: the device was created with one queue of this family.
         let queue = unsafe { device.get_device_queue(family, 0) };
         let allocator = match new_allocator(&instance, physical, &device) {
             Ok(allocator) => allocator,
             Err(error) => {
-                // SAFETY: nothing was made from the device yet.
+                // SAFETY: no object was created from the device yet.
                 unsafe { device.destroy_device(None) };
                 return Err(error);
             }
@@ -171,14 +173,15 @@ impl Context {
         Ok(Self::assemble(parts))
     }
 
-    /// Works on an engine's own device.
+    /// Uses an engine's own device.
     ///
     /// # Safety
-    /// The handles must be alive and belong together, the features must be those the device was created with, and
-    /// all of it must outlive the context and everything made from it.
+    /// The handles are valid and belong together, the features are those that the device was created with, and all of
+    /// it outlives the context and every object created from it.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) below Vulkan 1.2, [`ErrorKind::Memory`](crate::ErrorKind::Memory) where no allocator can be made.
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) below Vulkan 1.2,
+    /// [`ErrorKind::Memory`](crate::ErrorKind::Memory) if no allocator can be created.
     pub unsafe fn adopt(engine: Adopted<'_>) -> Result<Self> {
         let Adopted {
             instance,
@@ -244,8 +247,8 @@ impl Context {
         &self.inner.info
     }
 
-    /// Whether a feature is switched on, by its name in Vulkan's structures; `None` for a name that is not known. A
-    /// context that was opened without [`Options::everything`] knows none.
+    /// Whether a feature is enabled, by its name in Vulkan's structures; `None` for an unknown name. A context opened
+    /// without [`Options::everything`] reports none.
     pub fn has_feature(&self, name: &str) -> Option<bool> {
         self.inner.everything.features.get(name).copied()
     }
@@ -256,7 +259,7 @@ impl Context {
         self.inner.everything.extensions.contains(name) || own.is_some_and(|own| own.extensions.contains(name))
     }
 
-    /// What the device says of subgroups and of how floats are rounded.
+    /// The device's subgroup and float control properties.
     pub fn shader_properties(&self) -> ShaderProperties {
         let mut subgroup = vk::PhysicalDeviceSubgroupProperties::default();
         let mut sizes = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
@@ -285,8 +288,7 @@ impl Context {
         }
     }
 
-    /// The validation layer's messages so far, oldest first; empty is what every test wants. An adopted device's
-    /// messages go to its engine.
+    /// The validation layer's messages so far, oldest first. An adopted device's messages go to its engine.
     pub fn messages(&self) -> Vec<String> {
         let list = self
             .inner
@@ -353,18 +355,19 @@ impl Inner {
             .expect("it is there until the device is dropped")
     }
 
-    /// Names a Vulkan object for debuggers and validation messages; does nothing where debug utils is missing.
+    /// Names a Vulkan object for debuggers and validation messages; no effect without debug utils.
     pub fn name(&self, handle: impl vk::Handle, name: &str) {
         let Some(debug) = &self.debug else { return };
         let name = std::ffi::CString::new(name).unwrap_or_default();
         let info = vk::DebugUtilsObjectNameInfoEXT::default()
             .object_handle(handle)
             .object_name(&name);
-        // SAFETY: the handle is alive (the caller just made it) and the name ends with NUL. A failure only loses a name.
+        // SAFETY: the handle is valid (the caller just created it) and the name is NUL-terminated. A failure only loses
+        // a name.
         let _ = unsafe { debug.set_debug_utils_object_name(&info) };
     }
 
-    /// Whether the device can have such an image.
+    /// Checks that the device supports such an image.
     pub fn check_image(&self, desc: &vk::ImageCreateInfo<'_>) -> Result<()> {
         let tiling = vk::ImageTiling::OPTIMAL;
         let flags = vk::ImageCreateFlags::empty();
@@ -398,9 +401,9 @@ impl Inner {
         Err(Error::unsupported(message))
     }
 
-    /// What the device can do with images (`optimal`) and texel buffers of a format.
+    /// The device's support for images (`optimal`) and texel buffers of a format.
     pub fn format_properties(&self, format: vk::Format) -> vk::FormatProperties {
-        // SAFETY: the physical device belongs to the instance, which `self` keeps alive or the engine does.
+        // SAFETY: the physical device belongs to the instance, which `self` or the engine keeps alive.
         unsafe {
             self.instance
                 .get_physical_device_format_properties(self.physical, format)
@@ -413,7 +416,8 @@ impl Drop for Inner {
         if self.own.is_none() {
             return;
         }
-        // SAFETY: everything made from the device holds an `Arc<Inner>`, so it is gone; the allocator is ours alone
+        // SAFETY: everything created from the device holds an `Arc<Inner>`, so it is gone; the allocator is not shared
+        // and is dropped before its device.
         // and goes before its device.
         unsafe {
             let _ = self.device.device_wait_idle();

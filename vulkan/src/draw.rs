@@ -1,4 +1,4 @@
-//! Everything a picture needs that the shader does not hold: plain data, no Vulkan objects.
+//! The inputs of a draw besides the shader: plain data, no Vulkan objects.
 
 use crate::texture::{Dim, TexelFormat, at_level};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub enum Topology {
     /// A triangle per three vertices.
     #[default]
     Triangles,
-    /// Each vertex after the second makes a triangle with the two before it.
+    /// Each vertex after the second forms a triangle with the two before it.
     TriangleStrip,
     /// All triangles share the first vertex.
     TriangleFan,
@@ -28,15 +28,15 @@ pub enum Topology {
     Patches(u32),
 }
 
-/// How a fragment's colour meets the one in the picture.
+/// A blend mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Blend {
-    /// It replaces it.
+    /// Replaces the destination.
     #[default]
     None,
     /// Source over: `rgb * a + old * (1 - a)`.
     Alpha,
-    /// Source over with `rgb` multiplied by alpha already.
+    /// Source over with premultiplied alpha.
     Premultiplied,
     /// Sum.
     Additive,
@@ -44,7 +44,7 @@ pub enum Blend {
     Multiply,
 }
 
-/// When a fragment passes against a stored value.
+/// A comparison of a fragment's value with the stored one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the names are the operators
 pub enum Compare {
@@ -62,15 +62,15 @@ pub enum Compare {
 /// Depth testing with a 32-bit float buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Depth {
-    /// When a fragment passes.
+    /// The comparison.
     pub compare: Compare,
-    /// Whether passing fragments store their depth.
+    /// Whether passing fragments write their depth.
     pub write: bool,
-    /// The value the buffer is cleared to, in [0, 1].
+    /// The clear value of the buffer, in [0, 1].
     pub clear: f32,
 }
 
-/// Which side of a triangle is not drawn; counter-clockwise triangles are front faces.
+/// Culled faces; counter-clockwise triangles are front-facing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the names say it
 pub enum Cull {
@@ -80,7 +80,7 @@ pub enum Cull {
     Back,
 }
 
-/// How a texture is read between and beyond its texels.
+/// Filtering and wrapping of a texture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SamplerDesc {
     /// Interpolate between texels (integer textures never do).
@@ -107,16 +107,16 @@ pub struct Texels {
     pub format: TexelFormat,
     /// Width, height, depth; unused dimensions are 1.
     pub extent: [u32; 3],
-    /// Layers; 6 for a cube, 1 without an array.
+    /// Layers; 6 for a cube, 1 if it is not an array.
     pub layers: u32,
-    /// Mip levels, each half as wide, high and deep as the one before it, rounded down, and 1 at least; 1 for the image alone.
+    /// Mip levels, each half the size of the previous one, rounded down, at least 1; 1 for the base level only.
     pub levels: u32,
-    /// `extent[0] * extent[1] * extent[2] * layers` texels of the first level, then those of the others.
+    /// `extent[0] * extent[1] * extent[2] * layers` texels of the first level, followed by the other levels.
     pub bytes: Vec<u8>,
 }
 
 impl Texels {
-    /// Texels in all layers and levels; `None` on overflow, and for more levels than any image has.
+    /// Texels in all layers and levels; `None` on overflow, or if there are more levels than possible.
     pub fn count(&self) -> Option<u64> {
         let level = |level: u32| {
             let [width, height, depth] = self.extent.map(|size| u64::from(at_level(size, level)));
@@ -128,7 +128,7 @@ impl Texels {
     }
 }
 
-/// What is in a slot of VBC's binding tables.
+/// Contents of a slot of VBC's tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlotData {
     /// For samplers and storage images (those ignore the sampler).
@@ -144,7 +144,7 @@ pub enum SlotData {
     },
 }
 
-/// Pipeline state that a shader file does not hold.
+/// Pipeline state that is not in the shader file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct State {
     /// Primitive topology.
@@ -153,26 +153,26 @@ pub struct State {
     pub cull: Cull,
     /// Blending of every non-integer target.
     pub blend: Blend,
-    /// Depth test; none without.
+    /// Depth test; `None` to disable it.
     pub depth: Option<Depth>,
-    /// How vertices lie in buffers.
+    /// The layout of vertices in buffers.
     pub vertex_buffers: VertexBuffers,
 }
 
-/// How vertices lie in buffers.
+/// The layout of vertices in buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VertexBuffers {
-    /// All inputs that the file declares in one buffer at binding 0, as [`loader::reflect::VertexLayout`] and the
-    /// `Vertex` struct of `skrymir reflect --rust` have them.
+    /// All inputs that the file declares, in one buffer at binding 0, with the layout of
+    /// [`loader::reflect::VertexLayout`] and of the `Vertex` struct of `skrymir reflect --rust`.
     #[default]
     Interleaved,
-    /// Each input that the code reads in a buffer of its own, tightly packed: bindings in the order of
+    /// Each input that the code reads, tightly packed in its own buffer: bindings in the order of
     /// [`Program::inputs`](crate::Program::inputs).
     Separate,
 }
 
 impl Draw {
-    /// The part of the draw that a pipeline is made for; its vertex data lies separately.
+    /// The pipeline state of the draw.
     pub fn state(&self) -> State {
         State {
             topology: self.topology,
@@ -184,7 +184,7 @@ impl Draw {
     }
 }
 
-/// One draw into one set of fresh render targets.
+/// One draw to new render targets.
 #[derive(Clone, Debug)]
 pub struct Draw {
     /// Width and height of the picture.
@@ -193,7 +193,7 @@ pub struct Draw {
     pub vertices: u32,
     /// Instances.
     pub instances: u32,
-    /// How often the draw is repeated.
+    /// Number of repetitions of the draw.
     pub draws: u32,
     /// Primitive topology.
     pub topology: Topology,
@@ -201,17 +201,17 @@ pub struct Draw {
     pub cull: Cull,
     /// Blending of every non-integer target.
     pub blend: Blend,
-    /// Depth test; none without.
+    /// Depth test; `None` to disable it.
     pub depth: Option<Depth>,
-    /// What targets are cleared to; integer targets truncate.
+    /// Clear value of targets; integer targets truncate.
     pub clear: [f32; 4],
     /// Format of float targets with four components: [`TexelFormat::RGBA8`] or [`TexelFormat::RGBA32F`].
     pub target: TexelFormat,
-    /// Bytes of each vertex input by its location, tightly packed per vertex.
+    /// Bytes of each vertex input by location, tightly packed per vertex.
     pub vertex_data: BTreeMap<u8, Vec<u8>>,
     /// Bytes of the uniform block in scalar layout.
     pub uniform: Vec<u8>,
-    /// What is in the table slots the shader uses.
+    /// Contents of the table slots that the shader uses.
     pub slots: BTreeMap<u8, SlotData>,
     /// Texels of each subpass input in order; 2D, of the picture's size.
     pub subpass: Vec<Texels>,
@@ -220,7 +220,7 @@ pub struct Draw {
 }
 
 impl Default for Draw {
-    /// Three vertices of one triangle on opaque black, 256x256, nothing bound.
+    /// Three vertices of one triangle on opaque black, 256x256, without data.
     fn default() -> Self {
         Self {
             size: [256, 256],
@@ -256,10 +256,10 @@ pub struct Pixels {
 }
 
 impl Pixels {
-    /// One pixel as numbers: normalised targets in [0, 1], integers as they are.
+    /// One pixel as numbers: normalised targets in [0, 1], integers unchanged.
     ///
     /// # Panics
-    /// If the pixel is outside.
+    /// If the pixel is outside the picture.
     pub fn at(&self, x: u32, y: u32) -> [f64; 4] {
         assert!(x < self.size[0] && y < self.size[1], "pixel outside the picture");
         let index = (y as usize * self.size[0] as usize + x as usize) * self.format.size();
@@ -288,26 +288,26 @@ impl Pixels {
     }
 }
 
-/// How long the parts of a draw took.
+/// Durations of the parts of a draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameTiming {
-    /// Making buffers, images and descriptor sets.
+    /// Creating buffers, images and descriptor sets.
     pub resources: Duration,
     /// Creating render pass and pipeline.
     pub pipeline: Duration,
-    /// Recording, and from the submission until the device was through.
+    /// Recording, and from submission until the device is done.
     pub draw: Duration,
-    /// Copying what was read back to plain bytes.
+    /// Copying the results to plain bytes.
     pub read_back: Duration,
 }
 
-/// What a draw gave.
+/// The result of a draw.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
     /// The render targets by ascending location; at least one.
     pub targets: Vec<Pixels>,
-    /// Bytes of the slots asked for in [`Draw::read_slots`], after the draw.
+    /// Bytes of the slots in [`Draw::read_slots`], after the draw.
     pub slots: BTreeMap<u8, Vec<u8>>,
-    /// Where the time went.
+    /// Durations.
     pub timing: FrameTiming,
 }

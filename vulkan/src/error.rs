@@ -1,4 +1,4 @@
-//! What can go wrong between a loaded file and its picture.
+//! Errors between a loaded file and its picture.
 
 use ash::vk;
 use std::fmt;
@@ -9,15 +9,15 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// An error of this crate; one machine word wide.
 pub struct Error(Box<ErrorKind>);
 
-/// Whose fault it is: the file's, the caller's data, or the machine's.
+/// Which is at fault: the file, the caller's data, or the machine.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The file is bad, or asks for what the loader cannot do.
+    /// The file is invalid, or the loader does not support it.
     Load(loader::Error),
     /// The device lacks a feature, or a limit is too small; the driver was not called.
     Unsupported(String),
-    /// The data handed over does not fit the shader.
+    /// The data does not match the shader.
     Data(String),
     /// No Vulkan, or no such device, on this machine.
     NoDevice(String),
@@ -28,14 +28,14 @@ pub enum ErrorKind {
         /// Its result.
         result: vk::Result,
     },
-    /// Device memory could not be had.
+    /// Out of device memory.
     Memory(String),
     /// The device did not finish in time.
     Timeout,
 }
 
 impl Error {
-    /// What went wrong.
+    /// The error's kind.
     pub fn kind(&self) -> &ErrorKind {
         &self.0
     }
@@ -56,7 +56,7 @@ impl Error {
         ErrorKind::Memory(what.into()).into()
     }
 
-    /// The error with the place in the data that it is about.
+    /// Adds the place in the data in front of the error.
     pub(crate) fn within(self, place: impl fmt::Display) -> Self {
         match *self.0 {
             ErrorKind::Data(what) => Self::data(format!("{place}: {what}")),
@@ -109,7 +109,7 @@ impl From<loader::Error> for Error {
 
 /// Names the call that failed.
 pub(crate) trait Call<T> {
-    /// `Err(result)` becomes [`ErrorKind::Vulkan`] with this call's name.
+    /// `Err(result)` becomes [`ErrorKind::Vulkan`] with the name of the call.
     fn call(self, call: &'static str) -> Result<T>;
 }
 

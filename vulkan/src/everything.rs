@@ -1,5 +1,5 @@
-//! Everything a device can switch on, by Vulkan's own names: for test scripts, which ask for features and extensions one
-//! by one and share a device.
+//! All features of a device by Vulkan's names, for test scripts, which request features and extensions by name and
+//! share a device.
 
 use crate::error::{Call, Result};
 use crate::features::Features;
@@ -7,16 +7,16 @@ use ash::vk;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 
-/// What a device has switched on.
+/// The enabled features of a device.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Everything {
     /// Features by their names in Vulkan's structures.
     pub features: BTreeMap<&'static str, bool>,
-    /// Extensions that the device lists.
+    /// The device's extensions.
     pub extensions: BTreeSet<String>,
 }
 
-/// Structures of features: the variable, its type, the extension that it is of, and its members with Vulkan's names.
+/// Feature structures: the variable, its type, its extension, and its members with Vulkan's names.
 macro_rules! structures {
     ($with:ident) => {
         $with! {
@@ -44,7 +44,7 @@ macro_rules! structures {
     };
 }
 
-/// Opens a device with every feature that it has, and with those extensions that are asked for and there.
+/// Opens a device with all its features, and with those requested extensions that it has.
 pub(crate) fn create_device(
     instance: &ash::Instance,
     physical: vk::PhysicalDevice,
@@ -85,7 +85,7 @@ pub(crate) fn create_device(
                 enabled.insert($extension);
                 all = all.push_next(&mut $field);
             })*
-            // SAFETY: the chain lives through the call and holds nothing that the device does not know.
+            // SAFETY: the chain lives through the call and contains only structures that the device supports.
             unsafe { instance.get_physical_device_features2(physical, &mut all) };
             let names: Vec<CString> = enabled.iter().filter_map(|name| CString::new(*name).ok()).collect();
             let pointers: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
@@ -96,7 +96,7 @@ pub(crate) fn create_device(
                 .queue_create_infos(&queue)
                 .enabled_extension_names(&pointers)
                 .push_next(&mut all);
-            // SAFETY: every feature asked for was reported by this device; pointers live through the call.
+            // SAFETY: the device reported every enabled feature; pointers live through the call.
             let device = unsafe { instance.create_device(physical, &info, None) }.call("vkCreateDevice")?;
             let core = all.features;
             let mut features = BTreeMap::new();

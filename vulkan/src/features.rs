@@ -1,16 +1,16 @@
-//! Device features that shaders can need: what the device has, and switching all of it on.
+//! Device features that shaders can need: queries, and device creation.
 
 use crate::error::{Call, Result};
 use ash::vk;
 use loader::vbc::Feature;
 
-/// The features this crate may switch on, as the device has them.
+/// The features that this crate may enable, as reported by the device.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Features {
     pub core: vk::PhysicalDeviceFeatures,
     pub v11: Vk11,
     pub v12: Vk12,
-    /// Render passes without objects. Vulkan 1.3.
+    /// Dynamic rendering. Vulkan 1.3.
     pub dynamic_rendering: bool,
 }
 
@@ -46,13 +46,13 @@ impl Features {
         if api >= vk::API_VERSION_1_3 {
             all = all.push_next(&mut v13);
         }
-        // SAFETY: as above; the chain lives through the call and holds nothing the device's version does not know.
+        // SAFETY: as above; the chain lives through the call and contains only structures of the device's version.
         unsafe { instance.get_physical_device_features2(device, &mut all) };
         let core = all.features;
         Self::from_vulkan(&core, &v11, &v12, &v13)
     }
 
-    /// The features of these structures, as a device has them or as they were switched on.
+    /// The features in these structures, either reported or enabled.
     pub fn from_vulkan(
         core: &vk::PhysicalDeviceFeatures,
         v11: &vk::PhysicalDeviceVulkan11Features<'_>,
@@ -77,7 +77,7 @@ impl Features {
         }
     }
 
-    /// Whether the device has a feature; every feature here is also switched on.
+    /// Whether the device has a feature; every feature here is also enabled.
     pub fn has(&self, feature: Feature) -> bool {
         let core = &self.core;
         match feature {
@@ -100,16 +100,16 @@ impl Features {
         }
     }
 
-    /// Whether arrays of every kind of resource can be indexed, texel buffers aside (few shaders use them; those are
-    /// refused by feature).
+    /// Whether arrays of every kind of resource except texel buffers can be indexed (few shaders use those; they are
+    /// rejected by feature).
     pub fn indexes_tables(&self) -> bool {
         self.core.shader_sampled_image_array_dynamic_indexing != 0
             && self.core.shader_storage_image_array_dynamic_indexing != 0
             && self.core.shader_storage_buffer_array_dynamic_indexing != 0
     }
 
-    /// Whether VBC's full tables can be bound once and indexed as they are (facts of the engine that made the
-    /// format: partially bound tables, indexed dynamically).
+    /// Whether VBC's full tables can be bound once and indexed (as in the engine that defined the format: partially
+    /// bound tables, indexed dynamically).
     pub fn bindless(&self) -> bool {
         self.v12.partially_bound && self.indexes_tables()
     }
@@ -164,6 +164,6 @@ pub(crate) fn create_device(
     if features.dynamic_rendering {
         info = info.push_next(&mut want13);
     }
-    // SAFETY: every feature asked for was reported by this device; pointers live through the call.
+    // SAFETY: the device reported every enabled feature; pointers live through the call.
     unsafe { instance.create_device(physical, &info, None) }.call("vkCreateDevice")
 }

@@ -1,4 +1,4 @@
-//! Textures for engines that have no uploader of their own.
+//! Textures, for engines without an uploader.
 
 use crate::context::{Context, Inner};
 use crate::draw::{SamplerDesc, Texels};
@@ -10,17 +10,17 @@ use crate::tables::TableResource;
 use ash::vk;
 use std::sync::{Arc, Mutex};
 
-/// An image in device memory with its sampler.
+/// An image in device memory, and its sampler.
 pub struct Texture {
     image: Image,
     sampler: Sampler,
 }
 
 impl Texture {
-    /// Uploads texels through staging; the texture is ready when the submission is.
+    /// Uploads texels through a staging buffer; the texture is ready when the submission is.
     ///
     /// # Errors
-    /// [`ErrorKind::Data`](crate::ErrorKind::Data) where bytes and shape do not fit, and what the device lacks.
+    /// [`ErrorKind::Data`](crate::ErrorKind::Data) if bytes and shape do not match, and unsupported formats or sizes.
     pub fn upload(context: &Context, texels: &Texels, sampler: SamplerDesc) -> Result<Submission<Self>> {
         let inner: &Arc<Inner> = &context.inner;
         let mut uploads = Uploads::default();
@@ -46,7 +46,7 @@ impl Texture {
         )
     }
 
-    /// What to put into the sampler table.
+    /// The resource for the sampler table.
     pub fn resource(&self) -> TableResource {
         TableResource::Texture(self.image.view, self.sampler.raw())
     }

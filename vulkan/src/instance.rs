@@ -1,4 +1,4 @@
-//! Instance, the devices it lists, and the validation layer's messages.
+//! The instance, its devices, and the validation layer's messages.
 
 use crate::error::{Call, Error, Result};
 use crate::features::Features;
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Arc, Mutex};
 
-/// How much the validation layer watches.
+/// Level of validation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Validation {
     /// No layer.
@@ -19,10 +19,10 @@ pub enum Validation {
     Full,
 }
 
-/// One device of this machine.
+/// A device of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// Position in Vulkan's list; stable while drivers stay the same.
+    /// Index in Vulkan's list; stable while the drivers are unchanged.
     pub index: usize,
     /// The driver's name of the device.
     pub name: String,
@@ -32,16 +32,16 @@ pub struct DeviceInfo {
     pub api: [u32; 3],
     /// Driver name and version text.
     pub driver: String,
-    /// Whether descriptor indexing is there, so that VBC's bind-once tables run as they are.
+    /// Whether it has descriptor indexing, so that VBC's tables can be bound once.
     pub bindless: bool,
 }
 
-/// Instance and messenger, apart from the device so that listing devices needs no device.
+/// Instance and messenger, separate from the device so that devices can be listed without one.
 pub(crate) struct Instance {
     pub raw: ash::Instance,
     messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     pub has_debug_utils: bool,
-    /// Extensions that instances can have here.
+    /// Available instance extensions.
     pub extensions: BTreeSet<String>,
     pub messages: Arc<Mutex<Vec<String>>>,
     _entry: ash::Entry,
@@ -49,7 +49,7 @@ pub(crate) struct Instance {
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
-/// Lists the devices of this machine; empty where Vulkan is installed but has none.
+/// Lists the devices of this machine; empty if Vulkan is installed but has none.
 pub fn devices() -> Result<Vec<DeviceInfo>> {
     let instance = Instance::new(Validation::Off)?;
     let physical = instance.physical()?;
@@ -60,7 +60,7 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
         .collect())
 }
 
-/// Why there is no Vulkan: whoever has a program that cannot load libraries is told which can.
+/// Why there is no Vulkan; a statically linked program names the build that can load libraries.
 fn no_vulkan(error: &ash::LoadingError) -> String {
     if cfg!(target_feature = "crt-static") {
         return "no Vulkan here: this program is linked statically and loads no drivers; \
@@ -72,7 +72,7 @@ fn no_vulkan(error: &ash::LoadingError) -> String {
 
 impl Instance {
     pub fn new(validation: Validation) -> Result<Self> {
-        // SAFETY: loads the system's Vulkan loader; its initialisers are trusted as the dynamic linker trusts them.
+        // SAFETY: loads the system's Vulkan loader, whose initialisers are trusted like those of any dynamic library.
         let entry = unsafe { ash::Entry::load() }.map_err(|error| Error::no_device(no_vulkan(&error)))?;
         // SAFETY: plain queries of a loaded entry.
         let (layers, extensions) = unsafe {
@@ -142,11 +142,11 @@ impl Instance {
         let utils = ext::debug_utils::Instance::new(&self._entry, &self.raw);
         let info = vk::DebugUtilsMessengerCreateInfoEXT::default()
             .message_severity(Severity::WARNING | Severity::ERROR)
-            // General messages are the drivers' own: what they refuse comes back as a result.
+            // General messages come from drivers; their errors are returned as results.
             .message_type(Type::VALIDATION | Type::PERFORMANCE)
             .pfn_user_callback(Some(on_message))
             .user_data(Arc::as_ptr(&self.messages).cast_mut().cast());
-        // SAFETY: the callback's user data is the message list, which lives until after the messenger is destroyed.
+        // SAFETY: the callback's user data is the message list, which outlives the messenger.
         let messenger =
             unsafe { utils.create_debug_utils_messenger(&info, None) }.call("vkCreateDebugUtilsMessengerEXT")?;
         self.messenger = Some((utils, messenger));
@@ -161,7 +161,7 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // SAFETY: devices hold an `Arc<Instance>`, so none is left; the messenger goes before its instance.
+        // SAFETY: devices hold an `Arc<Instance>`, so none is left; the messenger is destroyed before its instance.
         unsafe {
             if let Some((utils, messenger)) = self.messenger.take() {
                 utils.destroy_debug_utils_messenger(messenger, None);
@@ -171,12 +171,12 @@ impl Drop for Instance {
     }
 }
 
-/// What a device says of itself.
+/// The properties that a device reports.
 pub(crate) fn describe(instance: &ash::Instance, index: usize, device: vk::PhysicalDevice) -> DeviceInfo {
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
-    // SAFETY: `device` was enumerated from `instance`; the chain lives through the call. Drivers below 1.2
-    // leave the driver properties as they were: empty.
+    // SAFETY: `device` was enumerated from `instance`; the chain lives through the call. Drivers below 1.2 leave the
+    // driver properties empty.
     unsafe { instance.get_physical_device_properties2(device, &mut properties) };
     let properties = properties.properties;
     let text = |chars: &[c_char]| {
@@ -213,7 +213,7 @@ unsafe extern "system" fn on_message(
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     user: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: Vulkan gives valid callback data, and `user` is the list that outlives the messenger.
+    // SAFETY: Vulkan passes valid callback data, and `user` is the list that outlives the messenger.
     unsafe {
         let list = &*user.cast::<Mutex<Vec<String>>>();
         let text = (*data)
@@ -227,7 +227,7 @@ unsafe extern "system" fn on_message(
     vk::FALSE
 }
 
-/// The device asked for, or the best one.
+/// The requested device, or the best one.
 pub(crate) fn choose<'a>(infos: &'a [DeviceInfo], wanted: Option<&str>) -> Result<&'a DeviceInfo> {
     let rank = |info: &&DeviceInfo| match info.kind {
         "discrete" => 0,

@@ -1,4 +1,4 @@
-//! From a fitted shader to descriptor set layouts, with every limit checked before the driver hears of it.
+//! Descriptor set layouts of a fitted shader, with every limit checked before the driver is called.
 
 use crate::context::Inner;
 use crate::error::{Call, Error, Result};
@@ -7,16 +7,16 @@ use loader::vbc::DescriptorKind;
 use loader::vbc::fit::Resource;
 use std::collections::BTreeMap;
 
-/// One binding of the pipeline layout with the stages that see it.
+/// A binding of the pipeline layout, and the stages that use it.
 #[derive(Clone, Debug)]
 pub(crate) struct Bound {
     pub resource: Resource,
     pub stages: vk::ShaderStageFlags,
-    /// The table slots behind this binding, ascending; their array elements are their positions here.
+    /// The table slots of this binding, ascending; a slot's array element is its index here.
     pub slots: Vec<u8>,
 }
 
-/// Vulkan's descriptor type of a kind of resource.
+/// Vulkan's descriptor type for a kind of resource.
 pub(crate) fn descriptor_type(kind: DescriptorKind) -> vk::DescriptorType {
     match kind {
         DescriptorKind::CombinedImageSampler => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
@@ -29,7 +29,7 @@ pub(crate) fn descriptor_type(kind: DescriptorKind) -> vk::DescriptorType {
     }
 }
 
-/// Joins what the stages use: one [`Bound`] per (set, binding).
+/// Merges the stages' resources: one [`Bound`] per (set, binding).
 pub(crate) fn merge(stages: &[(vk::ShaderStageFlags, Vec<Resource>)]) -> Result<BTreeMap<(u32, u32), Bound>> {
     let mut merged: BTreeMap<(u32, u32), Bound> = BTreeMap::new();
     for (stage, resources) in stages {
@@ -59,7 +59,7 @@ pub(crate) fn merge(stages: &[(vk::ShaderStageFlags, Vec<Resource>)]) -> Result<
     Ok(merged)
 }
 
-/// Descriptors per kind, and the limits they count against (a stage's and all stages').
+/// Descriptor kinds with the limits that they count against (per stage and in total).
 const LIMITS: &[(&str, &[DescriptorKind], Limit, Limit)] = &[
     (
         "samplers",
@@ -101,7 +101,7 @@ const LIMITS: &[(&str, &[DescriptorKind], Limit, Limit)] = &[
 
 type Limit = fn(&vk::PhysicalDeviceLimits) -> u32;
 
-/// Whether the layout keeps within the device's limits; drivers past a limit crash or read other resources.
+/// Checks the layout against the device's limits; drivers crash or read other resources beyond a limit.
 pub(crate) fn check_limits(
     merged: &BTreeMap<(u32, u32), Bound>,
     push_bytes: u32,
@@ -116,7 +116,7 @@ pub(crate) fn check_limits(
             .sum()
     };
     let over = |what: &str, used: u64, limit: u32| {
-        let message = format!("{used} {what}, the device holds {limit}");
+        let message = format!("{used} {what}, the device's limit is {limit}");
         if used > u64::from(limit) {
             Err(Error::unsupported(message))
         } else {
@@ -165,7 +165,7 @@ pub(crate) struct TableLayout {
 
 impl Drop for TableLayout {
     fn drop(&mut self) {
-        // SAFETY: pipeline layouts made with it hold an `Arc` of it.
+        // SAFETY: pipeline layouts created with it hold an `Arc` of it.
         unsafe { self.context.device.destroy_descriptor_set_layout(self.raw, None) };
     }
 }
@@ -173,15 +173,15 @@ impl Drop for TableLayout {
 /// Set layouts and the pipeline layout; destroyed on drop.
 pub(crate) struct Layouts {
     pub sets: Vec<vk::DescriptorSetLayout>,
-    /// The tables whose layout is set 0; it is theirs.
+    /// The tables whose layout is set 0, if any; they own it.
     tables: Option<std::sync::Arc<TableLayout>>,
     pub pipeline: vk::PipelineLayout,
     context: std::sync::Arc<Inner>,
 }
 
 impl Layouts {
-    /// Layouts for checked bindings; sets without bindings that lie below used ones are empty, so that set 2 keeps
-    /// its number. `partial` marks tables that are not filled to the last element.
+    /// Layouts for checked bindings. Unused sets below used ones are empty, so that set 2 keeps its number. `partial`
+    /// marks tables that are not filled to the last element.
     pub fn new(
         context: &std::sync::Arc<Inner>,
         merged: &BTreeMap<(u32, u32), Bound>,
@@ -216,7 +216,7 @@ impl Layouts {
         let info = vk::PipelineLayoutCreateInfo::default()
             .set_layouts(&layouts.sets)
             .push_constant_ranges(&ranges);
-        // SAFETY: the set layouts were just made; the push range was checked against the limit.
+        // SAFETY: the set layouts were just created; the push range was checked against the limit.
         let pipeline = unsafe { context.device.create_pipeline_layout(&info, None) };
         layouts.pipeline = pipeline.call("vkCreatePipelineLayout")?;
         Ok(layouts)
@@ -241,11 +241,11 @@ pub(crate) fn set_layout<'a>(
     if partial {
         info = info.push_next(&mut flags);
     }
-    // SAFETY: a create info whose counts were checked against the device's limits.
+    // SAFETY: the counts in the create info were checked against the device's limits.
     unsafe { context.device.create_descriptor_set_layout(&info, None) }.call("vkCreateDescriptorSetLayout")
 }
 
-/// A binding of a set layout; engines change a uniform's place per draw, so beside tables it is dynamic.
+/// A binding of a set layout. With tables, the uniform's offset changes per draw, so it is dynamic.
 pub(crate) fn binding(bound: &Bound, dynamic_uniform: bool) -> vk::DescriptorSetLayoutBinding<'static> {
     let kind = match bound.resource.kind {
         DescriptorKind::UniformBuffer if dynamic_uniform => vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC,
@@ -260,7 +260,7 @@ pub(crate) fn binding(bound: &Bound, dynamic_uniform: bool) -> vk::DescriptorSet
 
 impl Drop for Layouts {
     fn drop(&mut self) {
-        // SAFETY: pipelines and sets made with the layouts are dropped by then or no longer in use; null is ignored.
+        // SAFETY: pipelines and sets created with the layouts are dropped or no longer in use; null is ignored.
         unsafe {
             self.context.device.destroy_pipeline_layout(self.pipeline, None);
             for set in self.sets.iter().skip(usize::from(self.tables.is_some())) {

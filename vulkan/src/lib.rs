@@ -1,19 +1,20 @@
 //! VBC shaders on Vulkan, headless.
 //!
-//! The way of a picture:
+//! From a file to a picture:
 //!
-//! 1. [`Context::new`] opens a device (lavapipe will do; no display is needed).
-//! 2. [`Program::new`] makes a VBC shader fit that device: features and limits are checked first, then the SPIR-V is
-//!    rewritten by [`loader::vbc::fit`], then layouts and modules are created. A shader the device cannot hold is an
-//!    error that names the limit; the driver is not asked.
-//! 3. [`Draw`] says everything the shader does not: vertex data, uniform bytes, what is in each table slot, topology,
-//!    blend, depth, size.
-//! 4. [`render`] uploads through staging, draws, reads back. It returns a [`Submission`], a future of the [`Frame`].
+//! 1. [`Context::new`] opens a device (lavapipe suffices; no display is needed).
+//! 2. [`Program::new`] adapts a VBC shader to that device: it checks features and limits, rewrites the SPIR-V with
+//!    [`loader::vbc::fit`], and creates layouts and modules. A shader that exceeds the device is an error that names
+//!    the limit; the driver is not called.
+//! 3. [`Draw`] contains everything besides the shader: vertex data, uniform bytes, the contents of each table slot,
+//!    topology, blend, depth, size.
+//! 4. [`render`] uploads through staging buffers, draws, and reads back. It returns a [`Submission`], a future of the
+//!    [`Frame`].
 //!
-//! # In an engine of one's own
+//! # In your own engine
 //!
-//! An engine with a device of its own hands it over, and takes layouts and pipelines; buffers, descriptors and draws stay
-//! its own. Here with a uniform, filled by the names that the file has for its members, up to the pixel:
+//! An engine passes its own device and takes layouts and pipelines; it keeps its own buffers, descriptors and draws.
+//! This example fills a uniform by the names of its members in the file, and draws:
 //!
 //! ```
 //! use ash::vk;
@@ -27,7 +28,7 @@
 //! # let info = vk::InstanceCreateInfo::default().application_info(&application);
 //! # let instance = unsafe { entry.create_instance(&info, None)? };
 //! # let physical = unsafe { instance.enumerate_physical_devices()? }[0];
-//! // The engine's device, and what it switched on:
+//! // The engine's device with its enabled features:
 //! let mut v12 = vk::PhysicalDeviceVulkan12Features::default().scalar_block_layout(true);
 //! let mut v13 = vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true);
 //! let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
@@ -47,7 +48,7 @@
 //!     v12,
 //!     v13,
 //! };
-//! // Its memory: what a host sees, for buffers, and the image it draws to.
+//! // Host-visible memory for buffers, and the image to draw to.
 //! # let kinds = unsafe { instance.get_physical_device_memory_properties(physical) };
 //! # let memory = |needs: vk::MemoryRequirements, flags: vk::MemoryPropertyFlags| {
 //! #     let fits = |kind: &u32| needs.memory_type_bits & 1 << kind != 0
@@ -118,7 +119,7 @@
 //! set("d", &[1.0, 0.6, 0.2, 1.0]);
 //! let (uniforms, uniform_memory, _) = buffer(&block, vk::BufferUsageFlags::UNIFORM_BUFFER)?;
 //!
-//! // It stands at set 1, binding 0; an ordinary descriptor set of the program's layout brings it there.
+//! // It is at set 1, binding 0: allocate a descriptor set of the program's layout for it.
 //! let bound = program.descriptors().find(|descriptor| descriptor.set == 1).expect("the uniform");
 //! assert_eq!((bound.binding, bound.kind), (0, vk::DescriptorType::UNIFORM_BUFFER));
 //! let pool_sizes = [vk::DescriptorPoolSize { ty: bound.kind, descriptor_count: bound.count }];
@@ -131,7 +132,7 @@
 //! let write = vk::WriteDescriptorSet::default().dst_set(set).descriptor_type(bound.kind).buffer_info(&whole);
 //! unsafe { device.update_descriptor_sets(&[write], &[]) };
 //!
-//! // Vertices lie as the file's interleaved layout says (`program.vertex_input`): here two floats each.
+//! // Vertices have the file's interleaved layout (`program.vertex_input`): here two floats each.
 //! let corners: Vec<u8> = [-1.0f32, -1.0, 3.0, -1.0, -1.0, 3.0].iter().flat_map(|value| value.to_le_bytes()).collect();
 //! let (vertices, vertex_memory, _) = buffer(&corners, vk::BufferUsageFlags::VERTEX_BUFFER)?;
 //! let (read, read_memory, pixels) = buffer(&[0; 16 * 16 * 4], vk::BufferUsageFlags::TRANSFER_DST)?;
@@ -203,7 +204,7 @@
 //! # }
 //! ```
 //!
-//! `unsafe` in this crate is calls into Vulkan through `ash`; every block says why the call is sound.
+//! `unsafe` in this crate is for calls into Vulkan through `ash`; every block states why it is sound.
 
 mod binder;
 mod cache;

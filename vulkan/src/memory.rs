@@ -8,7 +8,7 @@ use gpu_allocator::MemoryLocation;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use std::sync::Arc;
 
-/// A buffer and its memory; freed on drop.
+/// A buffer and its memory, freed on drop.
 pub(crate) struct Buffer {
     pub raw: vk::Buffer,
     pub size: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer of `size` bytes (at least 4: Vulkan has no empty buffers).
+    /// A buffer of `size` bytes (at least 4, because Vulkan does not allow empty buffers).
     pub fn new(
         context: &Arc<Inner>,
         name: &str,
@@ -30,7 +30,7 @@ impl Buffer {
             .size(size)
             .usage(usage)
             .sharing_mode(vk::SharingMode::EXCLUSIVE);
-        // SAFETY: a valid create info; the requirements are of the buffer just made.
+        // SAFETY: a valid create info; the requirements belong to the new buffer.
         let (raw, requirements) = unsafe {
             let raw = context.device.create_buffer(&info, None).call("vkCreateBuffer")?;
             (raw, context.device.get_buffer_memory_requirements(raw))
@@ -42,7 +42,7 @@ impl Buffer {
             context: context.clone(),
         };
         let allocation = allocate(context, name, requirements, location, true)?;
-        // SAFETY: the memory was made for these requirements and is bound once.
+        // SAFETY: the memory was allocated for these requirements and is bound once.
         unsafe {
             context
                 .device
@@ -70,7 +70,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// The bytes of a host-visible buffer; the device must have finished with it.
+    /// The bytes of a host-visible buffer; the device must be done with it.
     pub fn bytes(&self) -> Result<&[u8]> {
         let mapped = self.allocation.as_ref().and_then(Allocation::mapped_slice);
         Ok(&mapped.ok_or_else(|| Error::memory("read-back memory is not mapped"))?[..self.size as usize])
@@ -79,13 +79,13 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: the owner waits for the device before it drops what the device uses.
+        // SAFETY: the owner waits for the device before dropping objects in use.
         unsafe { self.context.device.destroy_buffer(self.raw, None) };
         free(&self.context, self.allocation.take());
     }
 }
 
-/// What an image is to be.
+/// Parameters of an image.
 #[derive(Clone, Copy)]
 pub(crate) struct ImageDesc {
     pub kind: vk::ImageType,
@@ -100,7 +100,7 @@ pub(crate) struct ImageDesc {
 }
 
 impl ImageDesc {
-    /// A colour image of one layer, as render targets and input attachments are.
+    /// A single-layer colour image, for render targets and input attachments.
     pub fn flat(format: vk::Format, size: [u32; 2], usage: vk::ImageUsageFlags) -> Self {
         Self {
             kind: vk::ImageType::TYPE_2D,
@@ -120,7 +120,7 @@ impl ImageDesc {
     }
 }
 
-/// An image with its memory and one view of all of it; freed on drop.
+/// An image with its memory and a view of all of it, freed on drop.
 pub(crate) struct Image {
     pub raw: vk::Image,
     pub view: vk::ImageView,
@@ -148,7 +148,7 @@ impl Image {
             .tiling(vk::ImageTiling::OPTIMAL)
             .usage(desc.usage)
             .sharing_mode(vk::SharingMode::EXCLUSIVE);
-        // SAFETY: a valid create info; the requirements are of the image just made.
+        // SAFETY: a valid create info; the requirements belong to the new image.
         let (raw, requirements) = unsafe {
             let raw = context.device.create_image(&info, None).call("vkCreateImage")?;
             (raw, context.device.get_image_memory_requirements(raw))
@@ -162,7 +162,7 @@ impl Image {
             context: context.clone(),
         };
         let allocation = allocate(context, name, requirements, MemoryLocation::GpuOnly, false)?;
-        // SAFETY: the memory was made for these requirements and is bound once.
+        // SAFETY: the memory was allocated for these requirements and is bound once.
         unsafe {
             context
                 .device
@@ -193,12 +193,12 @@ impl Image {
         }
     }
 
-    /// The copy region of the whole image, of its largest level, to or from a tightly packed buffer.
+    /// The copy region of the whole base level, to or from a tightly packed buffer.
     pub fn copy(&self) -> vk::BufferImageCopy {
         self.copy_level(0)
     }
 
-    /// The same of any level.
+    /// The same for any level.
     pub fn copy_level(&self, level: u32) -> vk::BufferImageCopy {
         let layers = vk::ImageSubresourceLayers {
             aspect_mask: self.desc.aspect,
@@ -220,7 +220,7 @@ fn level_extent(extent: vk::Extent3D, level: u32) -> vk::Extent3D {
 
 impl Drop for Image {
     fn drop(&mut self) {
-        // SAFETY: the owner waits for the device before it drops what the device uses; a null view is ignored.
+        // SAFETY: the owner waits for the device before dropping objects in use; a null view is ignored.
         unsafe {
             self.context.device.destroy_image_view(self.view, None);
             self.context.device.destroy_image(self.raw, None);
@@ -252,7 +252,7 @@ fn allocate(
 
 fn free(context: &Inner, allocation: Option<Allocation>) {
     if let (Some(allocation), Ok(mut allocator)) = (allocation, context.allocator().lock()) {
-        // Only fails for an allocation that is not the allocator's, which this one is.
+        // Only fails for an allocation of another allocator.
         let _ = allocator.free(allocation);
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Format of depth buffers; every Vulkan device has it as an attachment.
 pub(crate) const DEPTH_FORMAT: vk::Format = vk::Format::D32_SFLOAT;
 
-/// The attachments in the order the render pass numbers them: targets, depth, subpass inputs.
+/// The attachments in render pass order: targets, depth, subpass inputs.
 pub(crate) struct Attachments<'a> {
     pub targets: &'a [(Output, Image)],
     pub depth: Option<&'a Image>,
@@ -60,7 +60,7 @@ impl Pipeline {
             .width(draw.size[0])
             .height(draw.size[1])
             .layers(1);
-        // SAFETY: the views are of the pass's formats and the draw's size.
+        // SAFETY: the views have the pass's formats and the draw's size.
         let framebuffer = unsafe { context.device.create_framebuffer(&info, None) };
         pipeline.framebuffer = framebuffer.call("vkCreateFramebuffer")?;
         let pass = Target::Pass {
@@ -102,7 +102,7 @@ fn description(
         .final_layout(to)
 }
 
-/// One subpass: targets end as transfer sources, subpass inputs come filled and stay read-only.
+/// One subpass: targets end as transfer sources; subpass inputs are already filled and stay read-only.
 fn render_pass(context: &Inner, attachments: &Attachments<'_>) -> Result<vk::RenderPass> {
     let mut descriptions = Vec::new();
     let last = attachments
@@ -149,7 +149,7 @@ fn render_pass(context: &Inner, attachments: &Attachments<'_>) -> Result<vk::Ren
     if let Some(depth) = &depth {
         subpass = subpass.depth_stencil_attachment(depth);
     }
-    // The targets are read by a copy right after the pass.
+    // A copy reads the targets right after the pass.
     let after = vk::SubpassDependency::default()
         .src_subpass(0)
         .dst_subpass(vk::SUBPASS_EXTERNAL)
@@ -157,7 +157,7 @@ fn render_pass(context: &Inner, attachments: &Attachments<'_>) -> Result<vk::Ren
         .src_access_mask(vk::AccessFlags::COLOR_ATTACHMENT_WRITE)
         .dst_stage_mask(vk::PipelineStageFlags::TRANSFER)
         .dst_access_mask(vk::AccessFlags::TRANSFER_READ);
-    // Subpass inputs were just copied to and moved to their layout; the pass loads them as attachments.
+    // Subpass inputs were just uploaded and transitioned; the pass loads them as attachments.
     let before = vk::SubpassDependency::default()
         .src_subpass(vk::SUBPASS_EXTERNAL)
         .dst_subpass(0)
@@ -179,7 +179,7 @@ fn render_pass(context: &Inner, attachments: &Attachments<'_>) -> Result<vk::Ren
         .attachments(&descriptions)
         .subpasses(&subpasses)
         .dependencies(used);
-    // SAFETY: references are into the descriptions just made.
+    // SAFETY: references are to the descriptions above.
     unsafe { context.device.create_render_pass(&info, None) }.call("vkCreateRenderPass")
 }
 
@@ -236,7 +236,7 @@ fn compare(compare: Compare) -> vk::CompareOp {
     }
 }
 
-/// What kind of primitive a topology gives.
+/// The primitive type of a topology.
 fn primitive(topology: Topology) -> Primitive {
     match topology {
         Topology::Points => Primitive::Points,
@@ -248,7 +248,7 @@ fn primitive(topology: Topology) -> Primitive {
     }
 }
 
-/// Interleaved vertices may be longer than a device takes; one input never is.
+/// Interleaved vertices may exceed the device's stride limit; a single input never does.
 fn check_vertex_size(program: &ProgramInner, input: &VertexInput) -> Result<()> {
     let limits = &program.context.limits;
     let stride = input.bindings.iter().map(|binding| binding.stride).max().unwrap_or(0);
@@ -256,7 +256,7 @@ fn check_vertex_size(program: &ProgramInner, input: &VertexInput) -> Result<()> 
     if stride > limits.max_vertex_input_binding_stride || offset.unwrap_or(0) > limits.max_vertex_input_attribute_offset
     {
         let most = limits.max_vertex_input_binding_stride;
-        let message = format!("vertices of {stride} bytes, the device takes {most}");
+        let message = format!("vertices of {stride} bytes, the device's limit is {most}");
         return Err(Error::unsupported(message));
     }
     Ok(())
@@ -266,7 +266,7 @@ fn check_topology(program: &ProgramInner, draw: &State) -> Result<()> {
     let given = primitive(draw.topology);
     if let Some(wanted) = program.primitive.filter(|wanted| *wanted != given) {
         return Err(Error::data(format!(
-            "the shader takes {wanted}, the topology gives {given}"
+            "the shader requires {wanted}, the topology has {given}"
         )));
     }
     match draw.topology {
@@ -289,10 +289,10 @@ fn check_topology(program: &ProgramInner, draw: &State) -> Result<()> {
     }
 }
 
-/// What a pipeline of an engine's draws into.
+/// The target of an engine's pipeline.
 #[derive(Clone, Copy, Debug)]
 pub enum Target<'a> {
-    /// A subpass of a render pass, with so many colour attachments.
+    /// A subpass of a render pass, with a number of colour attachments.
     Pass {
         /// The render pass.
         pass: vk::RenderPass,
@@ -305,13 +305,13 @@ pub enum Target<'a> {
     Formats {
         /// Colour attachments by location.
         colors: &'a [vk::Format],
-        /// Depth attachment; `UNDEFINED` without.
+        /// Depth attachment; `UNDEFINED` for none.
         depth: vk::Format,
     },
 }
 
-/// A graphics pipeline for an engine's own targets; destroyed on drop. Viewport and scissor are dynamic. Vertices lie
-/// as [`State::vertex_buffers`] says.
+/// A graphics pipeline for an engine's own targets, destroyed on drop. Viewport and scissor are dynamic. Vertices are
+/// laid out as in [`State::vertex_buffers`].
 ///
 /// Pipelines can be created on several threads at once, with one cache.
 pub struct GraphicsPipeline {
@@ -323,8 +323,8 @@ impl GraphicsPipeline {
     /// Creates the pipeline.
     ///
     /// # Errors
-    /// [`ErrorKind::Data`](crate::ErrorKind::Data) where state and shader do not go together, [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) where the device lacks
-    /// dynamic rendering.
+    /// [`ErrorKind::Data`](crate::ErrorKind::Data) if state and shader are inconsistent,
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the device lacks dynamic rendering.
     pub fn new(program: &Program, state: &State, target: &Target<'_>, cache: Option<&PipelineCache>) -> Result<Self> {
         let dynamic = program.inner.context.features.dynamic_rendering;
         if matches!(target, Target::Formats { .. }) && !dynamic {
@@ -350,12 +350,12 @@ impl GraphicsPipeline {
 
 impl Drop for GraphicsPipeline {
     fn drop(&mut self) {
-        // SAFETY: the engine has waited for the draws that use the pipeline, as with any object of Vulkan.
+        // SAFETY: the engine has waited for draws that use the pipeline, as for any Vulkan object.
         unsafe { self.program.inner.context.device.destroy_pipeline(self.raw, None) };
     }
 }
 
-/// Colour attachments a program's outputs take: one past the highest location.
+/// Number of colour attachments for a program's outputs: one past the highest location.
 fn color_count(outputs: &[Output]) -> usize {
     outputs
         .iter()
@@ -427,12 +427,12 @@ fn graphics_pipeline(
     recipe.create(&program.context, target, cache)
 }
 
-/// All that a graphics pipeline is made from; viewport and scissor are dynamic.
+/// The inputs of a graphics pipeline; viewport and scissor are dynamic.
 pub(crate) struct Recipe<'a> {
     pub stages: &'a [vk::PipelineShaderStageCreateInfo<'a>],
     pub input: &'a VertexInput,
     pub assembly: vk::PipelineInputAssemblyStateCreateInfo<'a>,
-    /// Control points of a patch, with tessellation.
+    /// Control points per patch, with tessellation.
     pub patch_points: Option<u32>,
     pub raster: vk::PipelineRasterizationStateCreateInfo<'a>,
     pub samples: vk::SampleCountFlags,
@@ -443,7 +443,7 @@ pub(crate) struct Recipe<'a> {
 }
 
 impl Recipe<'_> {
-    /// The pipeline, for a target; what is in the recipe was checked against the device.
+    /// Creates the pipeline for a target; the recipe was checked against the device.
     pub fn create(&self, context: &Inner, target: &Target<'_>, cache: Option<&PipelineCache>) -> Result<vk::Pipeline> {
         let vertex = vk::PipelineVertexInputStateCreateInfo::default()
             .vertex_binding_descriptions(&self.input.bindings)
@@ -485,7 +485,7 @@ impl Recipe<'_> {
             info = info.tessellation_state(&tessellation);
         }
         let cache = cache.map_or(vk::PipelineCache::null(), |cache| cache.raw);
-        // SAFETY: modules, layout and pass are alive and were made for each other; limits and features were checked.
+        // SAFETY: modules, layout and pass are valid and compatible; limits and features were checked.
         match unsafe { context.device.create_graphics_pipelines(cache, &[info], None) } {
             Ok(pipelines) => Ok(pipelines[0]),
             Err((_, result)) => Err(result).call("vkCreateGraphicsPipelines"),

@@ -1,4 +1,4 @@
-//! A VBC shader made ready for one device.
+//! A VBC shader adapted to one device.
 
 use crate::context::{Context, Inner};
 use crate::draw::VertexBuffers;
@@ -15,19 +15,19 @@ use loader::vbc::{BaseType, DescriptorKind, FeatureNeed, Primitive, Shape, Stage
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// How a shader's table slots reach their resources.
+/// How a shader accesses the resources of table slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BindMode {
-    /// Bindless where the device has descriptor indexing and large enough limits, lowered elsewhere.
+    /// Bindless if the device has descriptor indexing and sufficient limits, otherwise lowered.
     #[default]
     Auto,
-    /// Full tables, indexed through push constants, as VBC means them.
+    /// Full tables, indexed through push constants, as VBC defines them.
     Bindless,
-    /// An ordinary descriptor per slot in use; no lookup is left in the code.
+    /// An ordinary descriptor per used slot; the code has no lookup.
     Lowered,
 }
 
-/// Says whether a module may go to a driver, and if not, why.
+/// Decides whether a module may be passed to a driver, and returns the reason if not.
 pub type Validator<'a> = &'a dyn Fn(&[u32]) -> loader::Result<()>;
 
 /// One fragment output.
@@ -35,28 +35,28 @@ pub type Validator<'a> = &'a dyn Fn(&[u32]) -> loader::Result<()>;
 pub struct Output {
     /// Attachment index.
     pub location: u8,
-    /// Numeric class of what the shader writes.
+    /// Numeric class of the shader's output.
     pub class: TexelType,
     /// Components: 1, 2 or 4.
     pub components: u8,
-    /// Whether the code writes it at all; if not, the target keeps its clear colour.
+    /// Whether the code writes it; if not, the target keeps its clear colour.
     pub written: bool,
 }
 
-/// One binding of a program's set layouts.
+/// A binding of a program's set layouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
     /// Descriptor set.
     pub set: u32,
     /// Binding in the set.
     pub binding: u32,
-    /// What is bound.
+    /// The descriptor type.
     pub kind: vk::DescriptorType,
-    /// Descriptors.
+    /// Number of descriptors.
     pub count: u32,
     /// Stages that use it.
     pub stages: vk::ShaderStageFlags,
-    /// The slot of VBC's tables that it is; none for tables, uniforms and subpass inputs.
+    /// The slot of VBC's tables; `None` for tables, uniforms and subpass inputs.
     pub slot: Option<u8>,
 }
 
@@ -72,14 +72,14 @@ pub(crate) struct ProgramInner {
     pub layouts: Layouts,
     pub push: Option<vk::PushConstantRange>,
     pub inputs: Vec<Input>,
-    /// Bytes of a vertex whose inputs are interleaved, unread ones included.
+    /// Bytes per vertex with interleaved inputs, including unread ones.
     pub vertex_stride: u32,
     pub outputs: Vec<Output>,
     pub uniform_size: u32,
     pub bindless: bool,
     /// Whether set 0 is an engine's tables.
     pub has_tables: bool,
-    /// What primitives a draw must give, where it matters.
+    /// The primitive type that a draw must have, if the shader requires one.
     pub primitive: Option<Primitive>,
     pub context: Arc<Inner>,
 }
@@ -94,19 +94,20 @@ const STAGES: [(Stage, vk::ShaderStageFlags); 5] = [
 ];
 
 impl Program {
-    /// Fits a shader to the device and creates its modules and layouts.
+    /// Adapts a shader to the device and creates its modules and layouts.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) names the missing feature or the limit; [`ErrorKind::Load`](crate::ErrorKind::Load) comes from fitting.
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) with the missing feature or the limit;
+    /// [`ErrorKind::Load`](crate::ErrorKind::Load) from fitting.
     pub fn new(context: &Context, vbc: &Vbc<'_>, mode: BindMode) -> Result<Self> {
         Self::validated(context, vbc, mode, &|_| Ok(()))
     }
 
-    /// As [`Program::new`]; every stage's fitted code is shown to a validator before the driver sees it. Drivers trust
-    /// what they are given.
+    /// [`Program::new`], with every stage's fitted code checked by a validator before the driver gets it, because
+    /// drivers do not check modules.
     ///
     /// # Errors
-    /// As [`Program::new`]; what the validator refuses is its error.
+    /// See [`Program::new`]; and the validator's error.
     pub fn validated(context: &Context, vbc: &Vbc<'_>, mode: BindMode, validator: Validator<'_>) -> Result<Self> {
         let device = &context.inner;
         match mode {
@@ -122,11 +123,11 @@ impl Program {
         }
     }
 
-    /// Fits a shader to an engine's tables: every program made so shares set 0 and the push constants with every
-    /// other, so both stay bound across pipelines. Set 1 is a dynamic uniform buffer.
+    /// Adapts a shader to an engine's tables: all such programs share set 0 and the push constants, which stay bound
+    /// across pipelines. Set 1 is a dynamic uniform buffer.
     ///
     /// # Errors
-    /// As [`Program::validated`].
+    /// See [`Program::validated`].
     pub fn for_tables(context: &Context, vbc: &Vbc<'_>, tables: &Tables, validator: Validator<'_>) -> Result<Self> {
         Self::fitted(&context.inner, vbc, &tables.mode(), Some(tables.layout()), validator)
     }
@@ -195,7 +196,7 @@ impl Program {
         };
         for (stage, fitted) in &stages {
             let info = vk::ShaderModuleCreateInfo::default().code(&fitted.words);
-            // SAFETY: whole instructions that our walker read to the end, with the header Vulkan asks for.
+            // SAFETY: the words are complete instructions, checked by our walker, with a valid header.
             let module = unsafe { device.device.create_shader_module(&info, None) }.call("vkCreateShaderModule")?;
             inner.stages.push((*stage, module));
             device.name(module, &format!("{stage:?} stage"));
@@ -226,13 +227,13 @@ impl Program {
         })
     }
 
-    /// The vertex inputs the code reads, by ascending location: in this order are a pipeline's vertex bindings where
-    /// they are separate.
+    /// The vertex inputs that the code reads, by ascending location: the order of a pipeline's vertex bindings if they
+    /// are separate.
     pub fn inputs(&self) -> &[Input] {
         &self.inner.inputs
     }
 
-    /// Vertex bindings and attributes of a pipeline, for engines that make their own.
+    /// Vertex bindings and attributes of a pipeline, for engines that create their own.
     pub fn vertex_input(&self, buffers: VertexBuffers) -> VertexInput {
         VertexInput::new(&self.inner.inputs, self.inner.vertex_stride, buffers)
     }
@@ -242,12 +243,12 @@ impl Program {
         &self.inner.outputs
     }
 
-    /// Whether the full tables are bound (otherwise every slot is a descriptor of its own).
+    /// Whether the full tables are bound (otherwise every slot is a separate descriptor).
     pub fn is_bindless(&self) -> bool {
         self.inner.bindless
     }
 
-    /// The slots the code really reads or writes, ascending.
+    /// The slots that the code reads or writes, ascending.
     pub fn slots(&self) -> Vec<u8> {
         let all: BTreeSet<u8> = self
             .inner
@@ -310,7 +311,7 @@ fn push_range(stages: &[(vk::ShaderStageFlags, Fitted)], bytes: u32) -> Option<v
     })
 }
 
-/// In bindless mode a table binding knows no slots: give each declared slot to its table.
+/// Assigns each declared slot to its table's binding, because bindless code does not name slots.
 fn assign_slots(bound: &mut BTreeMap<(u32, u32), Bound>, vbc: &Vbc<'_>) {
     for ((_, binding), entry) in bound.iter_mut().filter(|((set, _), _)| *set == 0) {
         let slots = vbc
@@ -323,8 +324,8 @@ fn assign_slots(bound: &mut BTreeMap<(u32, u32), Bound>, vbc: &Vbc<'_>) {
     }
 }
 
-/// Whether the device has every feature the shader needs; what it lacks is named all at once. Lowered code needs no
-/// indexing of tables.
+/// Checks that the device has every feature that the shader needs; the error lists all missing ones. Lowered code needs
+/// no table indexing.
 fn check_features(device: &Inner, vbc: &Vbc<'_>, bindless: bool) -> Result<()> {
     let requirements = loader::vbc::requirements(vbc);
     let lacks = |need: &&FeatureNeed| (bindless || !need.feature.is_for_tables()) && !device.features.has(need.feature);
@@ -346,18 +347,18 @@ fn check_features(device: &Inner, vbc: &Vbc<'_>, bindless: bool) -> Result<()> {
     )))
 }
 
-/// What a stage's code declares; fitting changes nothing of its interface.
+/// The index of a stage's code; fitting does not change its interface.
 fn module<'v, 'a>(vbc: &'v Vbc<'a>, stage: Stage) -> Option<&'v ModuleIndex<'a>> {
     vbc.module(stage)?.as_ref().ok()
 }
 
-/// Locations that variables of a storage class carry in a stage.
+/// Locations of a stage's variables in a storage class.
 fn locations(vbc: &Vbc<'_>, stage: Stage, storage: u32) -> BTreeSet<u32> {
     module(vbc, stage).map_or_else(BTreeSet::new, |module| module.locations(storage))
 }
 
-/// Whether each slot's descriptor is what the reflection says of that slot. (The validator looks at tables, where
-/// slots of one type cannot be told apart; lowered code tells them.)
+/// Checks that each slot's descriptor matches the reflection. (The validator sees only tables, in which slots of one
+/// type are indistinguishable; lowered code distinguishes them.)
 fn check_slots(bound: &BTreeMap<(u32, u32), Bound>, vbc: &Vbc<'_>) -> Result<()> {
     for resource in bound.values().map(|bound| bound.resource) {
         let Some(slot) = resource.slot else { continue };
@@ -382,10 +383,10 @@ fn check_slots(bound: &BTreeMap<(u32, u32), Bound>, vbc: &Vbc<'_>) -> Result<()>
     Ok(())
 }
 
-/// Components that stages hand each other: by type, and by the highest location (four a location, four for the
+/// Checks components passed between stages: by type, and by the highest location (four per location, four for the
 /// position).
 fn check_locations(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<()> {
-    // Stage, storage class, whether the variables lie in an array over a primitive's vertices, and the limit.
+    // Stage, storage class, whether the variables are arrays over a primitive's vertices, and the limit.
     let rules = [
         (Stage::Vert, class::OUTPUT, false, limits.max_vertex_output_components),
         (
@@ -430,8 +431,8 @@ fn check_locations(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<(
     Ok(())
 }
 
-/// Vertices that tessellation control and geometry stages say they give, against the device's limits; drivers take
-/// them as they are.
+/// Checks the output vertices of tessellation control and geometry stages against the device's limits, which drivers do
+/// not check.
 fn check_vertices(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<()> {
     let rules = [
         (
@@ -457,14 +458,14 @@ fn check_vertices(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<()
         let Some(module) = module(vbc, stage) else { continue };
         let given = module.modes(mode).next().unwrap_or(0);
         if !(1..=most).contains(&given) {
-            let message = format!("{given} {what} of the {stage} stage, the device has 1 to {most}");
+            let message = format!("{given} {what} of the {stage} stage, the device allows 1 to {most}");
             return Err(Error::unsupported(message));
         }
     }
     Ok(())
 }
 
-/// The vertex inputs that the vertex stage still reads (the optimiser drops unused ones; reflection keeps them).
+/// The vertex inputs that the vertex stage reads (the optimiser drops unused ones; reflection keeps them).
 fn inputs(vbc: &Vbc<'_>, layout: &VertexLayout, limits: &vk::PhysicalDeviceLimits) -> Result<Vec<Input>> {
     let read = locations(vbc, Stage::Vert, class::INPUT);
     let mut inputs = Vec::new();
@@ -562,7 +563,7 @@ fn outputs(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<Vec<Outpu
     outputs.sort_unstable_by_key(|output| output.location);
     outputs.dedup_by_key(|output| output.location);
     if outputs.is_empty() {
-        // A shader without outputs still has a picture: its cleared target.
+        // A shader without outputs still yields a picture: its cleared target.
         outputs.push(Output {
             location: 0,
             class: TexelType::FLOAT,
@@ -574,7 +575,7 @@ fn outputs(vbc: &Vbc<'_>, limits: &vk::PhysicalDeviceLimits) -> Result<Vec<Outpu
 }
 
 impl Output {
-    /// The target's format; `float4` is what float targets of four components get.
+    /// The target's format; `float4` is the one for four-component float targets.
     pub(crate) fn format(self, float4: TexelFormat) -> TexelFormat {
         match self.class {
             TexelType::FLOAT => TexelFormat {

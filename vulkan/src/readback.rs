@@ -1,4 +1,4 @@
-//! From device memory back to plain bytes.
+//! Copies results from device memory to plain bytes.
 
 use crate::context::Inner;
 use crate::draw::{Draw, Frame, Pixels};
@@ -12,7 +12,7 @@ use gpu_allocator::MemoryLocation;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Host-visible buffers that the targets and slots are copied to.
+/// Host-visible buffers for copies of targets and slots.
 pub(crate) struct Readback {
     targets: Vec<(Output, TexelFormat, Buffer)>,
     slots: BTreeMap<u8, (Buffer, usize)>,
@@ -65,7 +65,7 @@ impl Readback {
         Ok(this)
     }
 
-    /// Records the copies; the targets are transfer sources already, what shaders wrote is made visible here.
+    /// Records the copies; targets are already transfer sources, shader writes are made visible here.
     pub fn record(
         &self,
         context: &Inner,
@@ -85,7 +85,7 @@ impl Readback {
             .dst_access_mask(vk::AccessFlags::HOST_READ);
         let transfer = vk::PipelineStageFlags::TRANSFER;
         let flags = vk::DependencyFlags::empty();
-        // SAFETY: recording is open; sources and targets are of equal size and live until the submission is through.
+        // SAFETY: recording is open; sources and targets have equal size and live until the submission is done.
         unsafe {
             for ((_, image), (_, _, buffer)) in targets.iter().zip(&self.targets) {
                 device.cmd_copy_image_to_buffer(commands, image.raw, source, buffer.raw, &[image.copy()]);
@@ -113,7 +113,7 @@ impl Readback {
         }
     }
 
-    /// The bytes, once the device is through.
+    /// The bytes, once the device is done.
     pub fn frame(&self) -> Result<Frame> {
         let mut frame = Frame::default();
         for (output, format, buffer) in &self.targets {
@@ -133,7 +133,7 @@ impl Readback {
     }
 }
 
-/// The barrier that makes a written storage image a source of copies; none for buffers.
+/// The barrier that turns a written storage image into a transfer source; `None` for buffers.
 fn to_source(resource: &SlotResource) -> Option<vk::ImageMemoryBarrier<'static>> {
     let SlotResource::Image { image, layout, .. } = resource else {
         return None;

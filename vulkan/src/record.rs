@@ -1,4 +1,4 @@
-//! Uploads through staging, and what descriptor sets point at.
+//! Uploads through staging buffers, and descriptor sets.
 
 use crate::context::Inner;
 use crate::draw::{Draw, SamplerDesc, SlotData, Texels};
@@ -13,7 +13,7 @@ use loader::vbc::DescriptorKind;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Bytes on their way to the device: gathered into one staging buffer, copied before the draw.
+/// Pending uploads: gathered into one staging buffer, copied before the draw.
 #[derive(Default)]
 pub(crate) struct Uploads {
     bytes: Vec<u8>,
@@ -24,13 +24,13 @@ pub(crate) struct Uploads {
 struct ImageUpload {
     raw: vk::Image,
     range: vk::ImageSubresourceRange,
-    /// A region for each level.
+    /// One region per level.
     copies: Vec<vk::BufferImageCopy>,
     layout: vk::ImageLayout,
 }
 
 impl Uploads {
-    /// Copies of images must start at multiples of their texel size; 16 serves all formats here.
+    /// Image copies must start at multiples of their texel size; 16 suits all formats here.
     fn stage(&mut self, bytes: &[u8]) -> u64 {
         self.bytes.resize(self.bytes.len().next_multiple_of(16), 0);
         let offset = self.bytes.len() as u64;
@@ -54,7 +54,7 @@ impl Uploads {
         ));
     }
 
-    /// Fills an image, level behind level in texels of `size` bytes, and leaves it in `layout`.
+    /// Fills an image, level by level in texels of `size` bytes, and leaves it in `layout`.
     pub fn image(&mut self, image: &Image, bytes: &[u8], size: usize, layout: vk::ImageLayout) {
         let mut offset = self.stage(bytes);
         let copies = (0..image.desc.levels).map(|level| {
@@ -73,8 +73,8 @@ impl Uploads {
         });
     }
 
-    /// Records all copies, with what they wrote made visible to the stages that read it; the buffer returned must
-    /// outlive the submission.
+    /// Records all copies, and makes them visible to the stages that read them; the returned buffer must outlive the
+    /// submission.
     pub fn record(
         &self,
         context: &Arc<Inner>,
@@ -121,7 +121,7 @@ impl Uploads {
             vk::PipelineStageFlags::VERTEX_INPUT | readers,
         );
         let flags = vk::DependencyFlags::empty();
-        // SAFETY: recording is open; every handle belongs to this device and lives until the submission is through.
+        // SAFETY: recording is open; every handle belongs to this device and lives until the submission is done.
         unsafe {
             let top = vk::PipelineStageFlags::TOP_OF_PIPE;
             if !before.is_empty() {
@@ -139,7 +139,7 @@ impl Uploads {
     }
 }
 
-/// What one table slot holds on the device.
+/// The device objects of one table slot.
 pub(crate) enum SlotResource {
     Image {
         image: Image,
@@ -153,7 +153,7 @@ pub(crate) enum SlotResource {
     },
 }
 
-/// A sampler; destroyed on drop.
+/// A sampler, destroyed on drop.
 pub(crate) struct Sampler(vk::Sampler, Arc<Inner>);
 
 impl Sampler {
@@ -170,7 +170,7 @@ impl Drop for Sampler {
     }
 }
 
-/// A texel buffer's view; destroyed on drop.
+/// A texel buffer view, destroyed on drop.
 pub(crate) struct BufferView(vk::BufferView, Arc<Inner>);
 
 impl Drop for BufferView {
@@ -180,11 +180,11 @@ impl Drop for BufferView {
     }
 }
 
-/// Descriptor sets and everything they point at.
+/// Descriptor sets and the objects they reference.
 pub(crate) struct Bindings {
     pub sets: Vec<vk::DescriptorSet>,
     pub slots: BTreeMap<u8, SlotResource>,
-    /// 16-bit table index of each slot, two to a word, as the code looks them up; empty in lowered mode.
+    /// 16-bit table index of each slot, two per word, as the code reads them; empty in lowered mode.
     pub push: Vec<u8>,
     pool: vk::DescriptorPool,
     _uniform: Option<Buffer>,
@@ -205,7 +205,7 @@ impl Bindings {
         for bound in program.bound.values() {
             for slot in &bound.slots {
                 let data = draw.slots.get(slot);
-                let data = data.ok_or_else(|| Error::data(format!("slot {slot} is used and nothing is in it")))?;
+                let data = data.ok_or_else(|| Error::data(format!("slot {slot} is used but has no data")))?;
                 let place = |error: Error| error.within(format!("slot {slot}"));
                 let made = slot_resource(context, *slot, bound.resource.kind, data, uploads).map_err(place)?;
                 bindings.slots.insert(*slot, made);
@@ -225,7 +225,7 @@ impl Bindings {
         for bound in program.bound.values() {
             *sizes.entry(descriptor_type(bound.resource.kind)).or_default() += bound.resource.count;
         }
-        // A pool needs one size even where all its sets are empty.
+        // A pool needs at least one size, even if all sets are empty.
         sizes.entry(vk::DescriptorType::UNIFORM_BUFFER).or_insert(1);
         let size = |(ty, descriptor_count): (&vk::DescriptorType, &u32)| vk::DescriptorPoolSize {
             ty: *ty,
@@ -324,7 +324,7 @@ impl Bindings {
             .dst_binding(bound.resource.binding)
             .dst_array_element(element)
             .descriptor_type(descriptor_type(bound.resource.kind));
-        // SAFETY: set, binding and element are of the layout the set was allocated with; the resource is alive.
+        // SAFETY: set, binding and element belong to the layout that the set was allocated with; the resource is alive.
         unsafe { self.context.device.update_descriptor_sets(&[fill(write)], &[]) };
     }
 }
@@ -336,7 +336,7 @@ impl Drop for Bindings {
     }
 }
 
-/// The uniform's buffer, where a stage uses it.
+/// The uniform's buffer, if a stage uses it.
 fn uniform(program: &ProgramInner, draw: &Draw, uploads: &mut Uploads) -> Result<Option<Buffer>> {
     if !program
         .bound
@@ -348,7 +348,7 @@ fn uniform(program: &ProgramInner, draw: &Draw, uploads: &mut Uploads) -> Result
     let size = program.uniform_size as usize;
     if draw.uniform.len() < size {
         return Err(Error::data(format!(
-            "the uniform takes {size} bytes, {} are given",
+            "the uniform has {size} bytes, but {} are given",
             draw.uniform.len()
         )));
     }
@@ -356,7 +356,7 @@ fn uniform(program: &ProgramInner, draw: &Draw, uploads: &mut Uploads) -> Result
         return Err(Error::unsupported(format!("a uniform of {size} bytes")));
     }
     let usage = vk::BufferUsageFlags::UNIFORM_BUFFER | vk::BufferUsageFlags::TRANSFER_DST;
-    // Blocks are declared in multiples of 16 bytes by some compilers; the tail is never read.
+    // Some compilers round block sizes up to 16 bytes; the tail is never read.
     let padded = size.next_multiple_of(16) as u64;
     let buffer = Buffer::new(&program.context, "uniform", padded, usage, MemoryLocation::GpuOnly)?;
     uploads.buffer(&buffer, &draw.uniform[..size]);
@@ -444,7 +444,7 @@ fn slot_resource(
                 view: BufferView(view, context.clone()),
             })
         }
-        (kind, _) => Err(Error::data(format!("the shader wants a {kind:?} there"))),
+        (kind, _) => Err(Error::data(format!("the shader has a {kind:?} there"))),
     }
 }
 
@@ -489,7 +489,7 @@ pub(crate) fn create_sampler(context: &Arc<Inner>, desc: SamplerDesc) -> Result<
     Ok(Sampler(sampler, context.clone()))
 }
 
-/// What an uploaded image is for.
+/// The use of an uploaded image.
 #[derive(Clone, Copy)]
 pub(crate) enum Use {
     Sampled(SamplerDesc),
@@ -497,7 +497,7 @@ pub(crate) enum Use {
     Input,
 }
 
-/// Makes an image from texels, after checking shape, size and what the device does with the format.
+/// Creates an image from texels, after checking shape, size and the device's support of the format.
 pub(crate) fn upload_image(
     context: &Arc<Inner>,
     name: &str,
@@ -576,7 +576,7 @@ fn check_texels(texels: &Texels, limits: &vk::PhysicalDeviceLimits) -> Result<()
         texels.dim, texels.layers
     );
     if !shape_holds || width.min(height).min(depth).min(texels.layers) == 0 {
-        return Err(Error::data(format!("no such {shape}")));
+        return Err(Error::data(format!("invalid image: {shape}")));
     }
     let most = match texels.dim {
         Dim::D1 | Dim::D1Array => limits.max_image_dimension1_d,

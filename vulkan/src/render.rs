@@ -1,4 +1,4 @@
-//! One draw from plain data to plain data.
+//! A single draw, from plain data to plain data.
 
 use crate::cache::PipelineCache;
 use crate::draw::{Draw, Frame, FrameTiming};
@@ -14,7 +14,7 @@ use gpu_allocator::MemoryLocation;
 use loader::vbc::DescriptorKind;
 use std::time::{Duration, Instant};
 
-/// Everything a submission uses until the device is through; fields drop in this order.
+/// Everything that a submission uses until the device is done; fields drop in this order.
 struct Job {
     pipeline: Pipeline,
     bindings: Bindings,
@@ -29,7 +29,8 @@ struct Job {
 /// Uploads the draw's data, draws, and reads the targets back.
 ///
 /// # Errors
-/// [`ErrorKind::Data`](crate::ErrorKind::Data) where the data does not fit the shader, [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) where it does not fit the device.
+/// [`ErrorKind::Data`](crate::ErrorKind::Data) if the data does not match the shader,
+/// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if it exceeds the device.
 pub fn render(program: &Program, draw: &Draw, cache: Option<&PipelineCache>) -> Result<Submission<Frame>> {
     let inner = &program.inner;
     let context = inner.context.clone();
@@ -61,7 +62,7 @@ pub fn render(program: &Program, draw: &Draw, cache: Option<&PipelineCache>) -> 
         readback,
         program: program.clone(),
     };
-    // The job and its staging memory are shared between recording and finishing; both end with the submission.
+    // The job and its staging memory are shared by recording and finishing, and end with the submission.
     let shared = std::sync::Arc::new((job, std::sync::Mutex::new(None)));
     let finishing = shared.clone();
     submit(
@@ -163,7 +164,7 @@ fn inputs(program: &ProgramInner, draw: &Draw, uploads: &mut Uploads) -> Result<
     let mut inputs = Vec::new();
     for index in 0..count {
         let texels = draw.subpass.get(index);
-        let texels = texels.ok_or_else(|| Error::data(format!("subpass input {index} is used and not given")))?;
+        let texels = texels.ok_or_else(|| Error::data(format!("subpass input {index} is used but not given")))?;
         if texels.extent[..2] != draw.size {
             return Err(Error::data(format!(
                 "subpass input {index} is not of the picture's size"
@@ -185,7 +186,7 @@ fn vertices(program: &ProgramInner, draw: &Draw, uploads: &mut Uploads) -> Resul
     for input in &program.inputs {
         let location = input.location;
         let data = draw.vertex_data.get(&location);
-        let data = data.ok_or_else(|| Error::data(format!("vertex input {location} is used and not given")))?;
+        let data = data.ok_or_else(|| Error::data(format!("vertex input {location} is used but not given")))?;
         let wanted = u64::from(draw.vertices) * u64::from(input.stride());
         if (data.len() as u64) < wanted {
             let have = data.len() as u64 / u64::from(input.stride()).max(1);
@@ -263,8 +264,8 @@ fn record(job: &Job, draw: &Draw, commands: vk::CommandBuffer) {
     let offsets = vec![0; buffers.len()];
     let point = vk::PipelineBindPoint::GRAPHICS;
     let layout = program.layouts.pipeline;
-    // SAFETY: recording is open; pipeline, pass, sets and buffers were made for each other, their sizes were checked
-    // against what is drawn, and the job keeps them until the device is through.
+    // SAFETY: recording is open; pipeline, pass, sets and buffers are compatible, their sizes were checked against the
+    // draw, and the job keeps them until the device is done.
     unsafe {
         device.cmd_begin_render_pass(commands, &begin, vk::SubpassContents::INLINE);
         device.cmd_bind_pipeline(commands, point, job.pipeline.raw);

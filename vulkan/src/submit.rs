@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
-/// Work on the device; a future of its result.
+/// Work submitted to the device; a future of its result.
 ///
-/// Polling never blocks: the first poll that finds the device busy starts a thread that waits for the fence and
-/// wakes the task. Dropping the submission waits for the device.
+/// Polling never blocks: the first poll while the device is busy starts a thread that waits for the fence and wakes the
+/// task. Dropping the submission waits for the device.
 pub struct Submission<T> {
     work: Option<Work<T>>,
 }
@@ -21,14 +21,14 @@ struct Work<T> {
     finish: Box<dyn FnOnce() -> Result<T> + Send>,
 }
 
-/// What the waiting thread and the future share.
+/// State shared by the waiting thread and the future.
 #[derive(Default)]
 struct Waiter {
     waker: Option<Waker>,
     done: Option<Result<()>>,
 }
 
-/// A fence and the command pool whose buffer signals it.
+/// A fence, and the command pool whose buffer signals it.
 pub(crate) struct Fence {
     raw: vk::Fence,
     pool: vk::CommandPool,
@@ -39,7 +39,7 @@ impl Fence {
     /// Waits until the commands have run; [`ErrorKind::Timeout`](crate::ErrorKind::Timeout) after the context's timeout.
     fn wait(&self) -> Result<()> {
         let nanoseconds = u64::try_from(self.context.timeout.as_nanos()).unwrap_or(u64::MAX);
-        // SAFETY: the fence is alive as long as `self`.
+        // SAFETY: the fence lives as long as `self`.
         match unsafe { self.context.device.wait_for_fences(&[self.raw], true, nanoseconds) } {
             Err(vk::Result::TIMEOUT) => Err(ErrorKind::Timeout.into()),
             other => other.call("vkWaitForFences"),
@@ -47,14 +47,14 @@ impl Fence {
     }
 
     fn is_signalled(&self) -> Result<bool> {
-        // SAFETY: the fence is alive as long as `self`.
+        // SAFETY: the fence lives as long as `self`.
         unsafe { self.context.device.get_fence_status(self.raw) }.call("vkGetFenceStatus")
     }
 }
 
 impl Drop for Fence {
     fn drop(&mut self) {
-        // SAFETY: the last owner is either past a successful wait or has leaked what the device still uses.
+        // SAFETY: the last owner has either waited successfully or has leaked the objects in use.
         unsafe {
             self.context.device.destroy_fence(self.raw, None);
             self.context.device.destroy_command_pool(self.pool, None);
@@ -62,7 +62,8 @@ impl Drop for Fence {
     }
 }
 
-/// Records commands and submits them; `finish` makes the result once the device is through, and owns what it uses.
+/// Records commands and submits them; `finish` produces the result once the device is done, and owns the objects in
+/// use.
 pub(crate) fn submit<T>(
     context: &Arc<Inner>,
     record: impl FnOnce(vk::CommandBuffer) -> Result<()>,
@@ -72,7 +73,7 @@ pub(crate) fn submit<T>(
     let info = vk::CommandPoolCreateInfo::default()
         .flags(vk::CommandPoolCreateFlags::TRANSIENT)
         .queue_family_index(context.family);
-    // SAFETY: plain creations on a living device; a fence made before a failure is destroyed by `Fence`.
+    // SAFETY: plain creation on a valid device; `Fence` destroys a fence created before a failure.
     let fence = unsafe {
         let pool = device.create_command_pool(&info, None).call("vkCreateCommandPool")?;
         let raw = device
@@ -89,7 +90,7 @@ pub(crate) fn submit<T>(
         .command_pool(fence.pool)
         .command_buffer_count(1);
     let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
-    // SAFETY: the pool is this submission's own, so no other thread records into it.
+    // SAFETY: the pool belongs to this submission, so no other thread records into it.
     let commands = unsafe {
         let commands = device
             .allocate_command_buffers(&info)
@@ -103,7 +104,7 @@ pub(crate) fn submit<T>(
     let buffers = [commands];
     let submit = vk::SubmitInfo::default().command_buffers(&buffers);
     let guard = context.submit_lock.lock().expect("no panic while submitting");
-    // SAFETY: recording has ended; the queue is held by the lock; `finish` keeps what the commands use.
+    // SAFETY: recording has ended; the lock guards the queue; `finish` keeps the objects that the commands use.
     unsafe {
         device.end_command_buffer(commands).call("vkEndCommandBuffer")?;
         device
@@ -121,13 +122,13 @@ pub(crate) fn submit<T>(
 }
 
 impl<T> Submission<T> {
-    /// Waits for the device, and gives the result.
+    /// Waits for the device, and returns the result.
     ///
     /// # Errors
-    /// [`ErrorKind::Timeout`] after the context's timeout, and what the device says.
+    /// [`ErrorKind::Timeout`] after the context's timeout, and device errors.
     ///
     /// # Panics
-    /// If the submission was ready before, as a future.
+    /// If the future has already completed.
     pub fn wait(mut self) -> Result<T> {
         let work = self
             .work
@@ -139,7 +140,7 @@ impl<T> Submission<T> {
 }
 
 impl<T> Work<T> {
-    /// Whether the device is through; registers `waker` where it is not.
+    /// Whether the device is done; registers `waker` if not.
     fn poll(&mut self, waker: &Waker) -> Option<Result<()>> {
         let Some(waiter) = &self.waiter else {
             match self.fence.is_signalled() {
@@ -155,7 +156,7 @@ impl<T> Work<T> {
             let fence = self.fence.clone();
             std::thread::spawn(move || {
                 let done = fence.wait();
-                // The fence's last owner must not be this thread once the future believes the device is free.
+                // This thread must not be the fence's last owner once the future sees the device as done.
                 drop(fence);
                 let mut waiter = waiter.lock().expect("no panic while waiting");
                 waiter.done = Some(done);
@@ -176,7 +177,7 @@ impl<T> Work<T> {
         match done {
             Ok(()) => (self.finish)(),
             Err(error) => {
-                // The device may still run these commands: what they use is leaked rather than freed under them.
+                // The device may still run these commands: their objects are leaked rather than freed while in use.
                 std::mem::forget(self.finish);
                 std::mem::forget(self.fence);
                 Err(error)
@@ -189,7 +190,7 @@ impl<T> Future for Submission<T> {
     type Output = Result<T>;
 
     /// # Panics
-    /// If polled after it was ready.
+    /// If polled after completion.
     fn poll(mut self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<Self::Output> {
         let work = self
             .work

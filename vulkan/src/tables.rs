@@ -1,12 +1,11 @@
-//! Bind once: an engine's resources in VBC's tables, reached by 16-bit indices in push constants.
+//! Bind-once tables: an engine's resources in VBC's tables, accessed by 16-bit indices in push constants.
 //!
-//! The engine puts each resource into [`Tables`] once and keeps the [`Handle`]. Before a draw a [`Binder`] pushes the
-//! indices of the slots the shader uses, and binds the set only where it is not bound yet. The same code runs
-//! everywhere:
+//! The engine inserts each resource into [`Tables`] once and keeps the [`Handle`]. Before a draw a [`Binder`] pushes
+//! the indices of the slots that the shader uses, and binds the set only if needed. The same code works on all devices:
 //!
-//! * with descriptor indexing there is one page, as large as VBC's tables are (8192 samplers and so on);
-//! * elsewhere a page is as large as the device's limits, and further resources go to further pages. A draw's
-//!   resources must lie on one page, and a page must be filled before it is used; draws sorted by page bind seldom.
+//! * with descriptor indexing there is one page, as large as VBC's tables (8192 samplers and so on);
+//! * otherwise a page is limited by the device, and further resources go to further pages. A draw's resources must be
+//!   on one page, and a page must be filled before it is used; draws sorted by page rarely rebind.
 
 use crate::context::{Context, Inner};
 use crate::error::{Call, Error, Result};
@@ -17,17 +16,17 @@ use loader::vbc::{DescriptorKind, Tables as Sizes};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The push constants of every program that uses tables: indices of all 32 slots.
+/// The push constants of all programs with tables: indices of all 32 slots.
 pub(crate) const TABLE_PUSH: vk::PushConstantRange = vk::PushConstantRange {
     stage_flags: vk::ShaderStageFlags::ALL_GRAPHICS,
     offset: 0,
     size: 64,
 };
 
-/// Descriptors kept back for uniforms and subpass inputs when tables are sized by the device's limits.
+/// Descriptors reserved for uniforms and subpass inputs when tables are sized by the device's limits.
 const RESERVED: u32 = 8;
 
-/// What can be put into a table. The engine keeps it alive while it is there.
+/// A resource in a table. The engine keeps it alive while it is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableResource {
     /// Image and sampler, in `SHADER_READ_ONLY_OPTIMAL`.
@@ -43,7 +42,7 @@ pub enum TableResource {
 }
 
 impl TableResource {
-    /// Which table: the binding number in set 0.
+    /// The table's index: the binding number in set 0.
     fn table(self) -> usize {
         match self {
             Self::Texture(..) => 0,
@@ -64,7 +63,7 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// The page; draws sorted by it bind seldom. Always 0 with descriptor indexing.
+    /// The page; draws sorted by page rarely rebind. Always 0 with descriptor indexing.
     pub fn page(self) -> u16 {
         self.page
     }
@@ -94,7 +93,7 @@ struct Page {
 }
 
 impl Tables {
-    /// The device's side of it.
+    /// The device.
     pub(crate) fn context(&self) -> &Inner {
         &self.context
     }
@@ -104,10 +103,10 @@ impl Tables {
         self.pages[usize::from(handle.page)].set
     }
 
-    /// Tables as VBC has them, or as large as the device's limits.
+    /// Tables of VBC's sizes, or limited by the device.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) where the device cannot index arrays of resources.
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the device cannot index arrays of resources.
     pub fn new(context: &Context) -> Result<Self> {
         let device = &context.inner;
         let full = Sizes::default();
@@ -115,7 +114,7 @@ impl Tables {
         let bindless = device.features.bindless() && fits;
         let sizes = if bindless { full } else { fitting(&device.limits) };
         let indexes = device.features.indexes_tables();
-        // lavapipe lacks the features and indexes all the same (measured); of other drivers that is not known.
+        // lavapipe lacks the features but indexes correctly (measured); other drivers are unknown.
         if !indexes && device.info.kind != "cpu" {
             return Err(Error::unsupported(format!(
                 "{} cannot index arrays of resources",
@@ -135,12 +134,12 @@ impl Tables {
         })
     }
 
-    /// Entries of each table on one page.
+    /// Entries of each table per page.
     pub fn sizes(&self) -> Sizes {
         self.sizes
     }
 
-    /// Whether all resources lie on one page.
+    /// Whether all resources are on one page.
     pub fn is_bindless(&self) -> bool {
         self.bindless
     }
@@ -156,10 +155,11 @@ impl Tables {
         self.layout.clone()
     }
 
-    /// Puts a resource into its table, on the first page with room.
+    /// Inserts a resource into its table, on the first page with a free entry.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) where the tables of a bindless device are full, [`ErrorKind::Vulkan`](crate::ErrorKind::Vulkan) for a new page.
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the tables of a bindless device are full,
+    /// [`ErrorKind::Vulkan`](crate::ErrorKind::Vulkan) for a new page.
     pub fn insert(&mut self, resource: TableResource) -> Result<Handle> {
         let table = resource.table();
         if let Some(handle) = self.free[table].pop() {
@@ -182,7 +182,7 @@ impl Tables {
             entry,
         };
         if entry == 0 && !self.bindless {
-            // Without partially bound tables every entry the code could index must hold something.
+            // Without partially bound tables, every entry that the code could index must be valid.
             for entry in 0..size {
                 self.write(Handle { entry, ..handle }, resource);
             }
@@ -191,10 +191,10 @@ impl Tables {
         Ok(handle)
     }
 
-    /// Puts another resource of the same kind in a handle's place. No draw that uses the page may be running.
+    /// Replaces the resource of a handle by another of the same kind. No draw that uses the page may be running.
     ///
     /// # Errors
-    /// [`ErrorKind::Data`](crate::ErrorKind::Data) for a resource of another kind.
+    /// [`ErrorKind::Data`](crate::ErrorKind::Data) for a different kind.
     pub fn replace(&mut self, handle: Handle, resource: TableResource) -> Result<()> {
         if resource.table() != usize::from(handle.table) {
             return Err(Error::data("a handle keeps its kind of resource"));
@@ -203,7 +203,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Gives a place back; the next resource of its kind takes it.
+    /// Frees an entry for the next resource of its kind.
     pub fn remove(&mut self, handle: Handle) {
         self.free[usize::from(handle.table)].push(handle);
     }
@@ -241,7 +241,7 @@ impl Tables {
     }
 
     fn write(&self, handle: Handle, resource: TableResource) {
-        // Infos that the write points at until it is done.
+        // Infos that the write points to.
         let (image, buffer, view);
         let write = vk::WriteDescriptorSet::default()
             .dst_set(self.pages[usize::from(handle.page)].set)
@@ -276,8 +276,8 @@ impl Tables {
                 write.texel_buffer_view(&view)
             }
         };
-        // SAFETY: page, table and entry are of this set; the engine keeps the resource alive, and keeps pages that
-        // are in use unchanged.
+        // SAFETY: page, table and entry belong to this set; the engine keeps the resource alive, and does not change
+        // pages in use.
         unsafe { self.context.device.update_descriptor_sets(&[write], &[]) };
     }
 }
@@ -291,7 +291,7 @@ impl Drop for Tables {
     }
 }
 
-/// The five tables as bindings that every stage sees.
+/// The five tables as bindings visible to every stage.
 fn bounds(sizes: &Sizes) -> BTreeMap<(u32, u32), Bound> {
     let table = |(binding, (kind, count)): (usize, (DescriptorKind, u16))| {
         let binding = binding as u32;
@@ -329,7 +329,7 @@ fn table_layout(device: &Arc<Inner>, sizes: &Sizes, partial: bool) -> Result<Tab
     })
 }
 
-/// The largest tables within a device's limits for one stage: first what is rarely used shrinks.
+/// The largest tables within a device's per-stage limits; rarely used ones shrink first.
 fn fitting(limits: &vk::PhysicalDeviceLimits) -> Sizes {
     let full = Sizes::default();
     let least = |full: u16, limit: u32| u32::from(full).min(limit);
@@ -385,7 +385,7 @@ mod tests {
     #[test]
     fn tables_shrink_to_the_limits() {
         let sizes = fitting(&lavapipe());
-        assert_eq!(sizes.samplers, 32, "textures are what engines have most of");
+        assert_eq!(sizes.samplers, 32, "engines have more textures than anything else");
         assert!(
             layout::check_limits(&bounds(&sizes), 64, &lavapipe()).is_ok(),
             "{sizes:?}"

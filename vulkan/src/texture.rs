@@ -1,10 +1,10 @@
-//! Texel formats and shapes: VBC's terms on one side, Vulkan's on the other.
+//! Texel formats and shapes: conversion between VBC's and Vulkan's terms.
 
 use crate::error::{Error, Result};
 use ash::vk;
 use loader::vbc::{TexelRank, TexelType};
 
-/// Format of one texel as VBC tells it: numeric class, bytes per component, components.
+/// A texel format in VBC's terms: numeric class, bytes per component, components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TexelFormat {
     /// Numeric class.
@@ -15,8 +15,8 @@ pub struct TexelFormat {
     pub components: u8,
 }
 
-/// One row per format: class, bytes per component, Vulkan's formats with 1, 2 and 4 components
-/// (facts: the table of texel formats VBC can name).
+/// One row per format: class, bytes per component, Vulkan's formats with 1, 2 and 4 components (all texel formats that
+/// VBC can express).
 const FORMATS: &[(TexelType, u8, [vk::Format; 3])] = &[
     (
         TexelType::UNORM,
@@ -76,7 +76,7 @@ const FORMATS: &[(TexelType, u8, [vk::Format; 3])] = &[
 ];
 
 impl TexelFormat {
-    /// Four normalised bytes: what pictures are.
+    /// Four normalised bytes, the usual picture format.
     pub const RGBA8: Self = Self {
         class: TexelType::UNORM,
         bytes: 1,
@@ -106,7 +106,7 @@ impl TexelFormat {
     /// Vulkan's format.
     ///
     /// # Errors
-    /// [`ErrorKind::Data`](crate::ErrorKind::Data) for a combination VBC does not have.
+    /// [`ErrorKind::Data`](crate::ErrorKind::Data) for a combination that VBC lacks.
     pub fn vk(self) -> Result<vk::Format> {
         let row = FORMATS.iter().find(|row| row.0 == self.class && row.1 == self.bytes);
         let column = [1, 2, 4].iter().position(|n| *n == self.components);
@@ -130,7 +130,7 @@ impl TexelFormat {
         usize::from(self.bytes) * usize::from(self.components)
     }
 
-    /// Whether it holds integers, which can be neither filtered nor blended.
+    /// Whether it holds integers, which cannot be filtered or blended.
     pub fn is_integer(self) -> bool {
         self.class == TexelType::INT || self.class == TexelType::UINT
     }
@@ -179,7 +179,7 @@ impl TexelFormat {
     }
 }
 
-/// Texels along an axis at a level: half as many as at the one before it, rounded down, and 1 at least.
+/// Texels along an axis at a level: halved per level, rounded down, at least 1.
 pub(crate) fn at_level(size: u32, level: u32) -> u32 {
     size.checked_shr(level).unwrap_or(0).max(1)
 }
@@ -193,9 +193,9 @@ pub enum Dim {
     D2,
     /// A volume.
     D3,
-    /// Several lines.
+    /// An array of lines.
     D1Array,
-    /// Several planes.
+    /// An array of planes.
     D2Array,
     /// Six square planes.
     Cube,
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texels_go_there_and_back() {
+    fn texels_round_trip() {
         for (class, bytes, _) in FORMATS {
             for components in [1u8, 2, 4] {
                 let format = TexelFormat {

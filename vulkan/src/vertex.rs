@@ -1,31 +1,31 @@
-//! Vertex inputs as a pipeline fetches them.
+//! The vertex inputs of a pipeline.
 
 use crate::draw::VertexBuffers;
 use ash::vk;
 
-/// One vertex input as the pipeline fetches it.
+/// A vertex input as the pipeline fetches it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// First location.
     pub location: u8,
     /// Format of each column or array element.
     pub format: vk::Format,
-    /// Locations it takes: columns times array elements.
+    /// Number of locations: columns times array elements.
     pub locations: u32,
     /// Bytes from one location to the next.
     pub step: u32,
-    /// Bytes from the start of a vertex whose inputs are interleaved.
+    /// Offset within a vertex whose inputs are interleaved.
     pub offset: u32,
 }
 
 impl Input {
-    /// Bytes per vertex, in a buffer of its own.
+    /// Bytes per vertex in a separate buffer.
     pub fn stride(&self) -> u32 {
         self.locations * self.step
     }
 }
 
-/// Where a pipeline's vertices come from: one attribute per column or array element of each input that the code reads.
+/// The vertex input of a pipeline: one attribute per column or array element of each input that the code reads.
 #[derive(Clone, Debug)]
 pub struct VertexInput {
     /// Bindings, from 0.
@@ -35,7 +35,7 @@ pub struct VertexInput {
 }
 
 impl VertexInput {
-    /// The inputs in one buffer each, or together in one of `stride` bytes a vertex.
+    /// The inputs in separate buffers, or interleaved in one with `stride` bytes per vertex.
     pub(crate) fn new(all: &[Input], stride: u32, buffers: VertexBuffers) -> Self {
         let described = |(binding, stride): (u32, u32)| vk::VertexInputBindingDescription {
             binding,

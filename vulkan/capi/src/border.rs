@@ -1,35 +1,35 @@
-//! What every function does at the border: results, messages, panics, pointers.
+//! The C boundary: results, messages, panics, pointers.
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How a call ended.
+/// The result of a call.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Result {
-    /// It did what it says.
+    /// Success.
     Ok = 0,
-    /// A list has more elements than there was room for; those that fit were written.
+    /// A list has more elements than fit; those that fit were written.
     Incomplete = 1,
-    /// An argument is NULL, no known number, or does not go with the others.
+    /// An argument is NULL, an unknown enumerant, or inconsistent with the others.
     Argument = 2,
     /// The file breaks its format.
     Invalid = 3,
-    /// The file is good; this library or the device cannot do what it asks for.
+    /// The file is valid, but this library or the device does not support it.
     Unsupported = 4,
-    /// What is asked for is not in the file.
+    /// The requested item is not in the file.
     NotFound = 5,
-    /// A call of Vulkan failed.
+    /// A Vulkan call failed.
     Vulkan = 6,
-    /// There is no memory on the device.
+    /// Out of device memory.
     Memory = 7,
-    /// A mistake in this library; the objects involved are best destroyed.
+    /// A bug in this library; the objects involved should be destroyed.
     Panic = 8,
 }
 
-/// Why a call failed: code and words.
+/// Why a call failed: result and message.
 pub(crate) struct Failure(pub Result, pub String);
 
 impl Failure {
@@ -63,11 +63,11 @@ impl From<vulkan::Error> for Failure {
 }
 
 thread_local! {
-    /// The words of this thread's last failure.
+    /// This thread's last error message.
     static MESSAGE: RefCell<CString> = RefCell::default();
 }
 
-/// A C string of any text; NUL ends it early.
+/// A C string of any text, cut at the first NUL.
 pub(crate) fn c_string(text: String) -> CString {
     let end = text.bytes().position(|byte| byte == 0).unwrap_or(text.len());
     CString::new(&text.as_bytes()[..end]).unwrap_or_default()
@@ -79,9 +79,9 @@ fn said(payload: &(dyn Any + Send)) -> &str {
         .unwrap_or("no words")
 }
 
-/// Runs the body of a function: its failure becomes the thread's message, a panic a result.
+/// Runs the body of a function: a failure sets the thread's message, a panic becomes a result.
 pub(crate) fn border(body: impl FnOnce() -> std::result::Result<(), Failure>) -> Result {
-    // What a panic leaves half done is the caller's object under construction, which it never gets.
+    // A panic can only leave an object under construction unfinished, which the caller never receives.
     let ended = catch_unwind(AssertUnwindSafe(body));
     let Failure(result, message) = match ended {
         Ok(Ok(())) => return Result::Ok,
@@ -92,8 +92,8 @@ pub(crate) fn border(body: impl FnOnce() -> std::result::Result<(), Failure>) ->
     result
 }
 
-/// The words of the last failure on this thread, in UTF-8; empty before the first. They stay until the next call on
-/// this thread that fails.
+/// The last error message on this thread, in UTF-8; empty before the first error. It is valid until the next failing
+/// call on this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn skrymir_error_message() -> *const c_char {
     MESSAGE.with(|place| place.borrow().as_ptr())
@@ -105,31 +105,31 @@ pub extern "C" fn skrymir_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
 
-/// Frees a text that a function of this library gave.
+/// Frees a string returned by a function of this library.
 ///
 /// # Safety
-/// NULL, or such a text that has not been freed.
+/// NULL, or such a string that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_string_free(text: *mut c_char) {
     if !text.is_null() {
-        // SAFETY: the caller's word: it came from `CString::into_raw` and has not been taken back.
+        // SAFETY: the caller guarantees that it came from `CString::into_raw` and has not been freed.
         drop(unsafe { CString::from_raw(text) });
     }
 }
 
-/// What a pointer argument points to.
+/// Dereferences a pointer argument.
 ///
 /// # Safety
 /// NULL, or alive and unchanged for as long as the result is used.
 pub(crate) unsafe fn given<'a, T>(pointer: *const T, name: &str) -> std::result::Result<&'a T, Failure> {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { pointer.as_ref() }.ok_or_else(|| Failure::argument(format!("{name} is NULL")))
 }
 
-/// The bytes or elements that pointer and count say.
+/// The elements at a pointer argument with a count.
 ///
 /// # Safety
-/// As [`given`], for `count` elements; NULL only where `count` is 0.
+/// See [`given`], for `count` elements; NULL only if `count` is 0.
 pub(crate) unsafe fn slice<'a, T>(
     pointer: *const T,
     count: usize,
@@ -142,15 +142,13 @@ pub(crate) unsafe fn slice<'a, T>(
         return Err(Failure::argument(format!("{name} is NULL")));
     }
     if count > isize::MAX as usize / size_of::<T>().max(1) {
-        return Err(Failure::argument(format!(
-            "{count} elements of {name} are more than there can be"
-        )));
+        return Err(Failure::argument(format!("{name} has too many elements: {count}")));
     }
-    // SAFETY: the caller's; the length was checked just now.
+    // SAFETY: guaranteed by the caller; the length was checked above.
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
 }
 
-/// Where a function puts its result.
+/// Writes a function's result.
 ///
 /// # Safety
 /// NULL, or valid for a write.
@@ -163,38 +161,37 @@ pub(crate) unsafe fn put<T>(
         return Err(Failure::argument(format!("{name} is NULL")));
     }
     let value = value()?;
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { place.write(value) };
     Ok(())
 }
 
-/// An object for the caller to keep.
+/// Writes a new object's pointer for the caller.
 ///
 /// # Safety
-/// As [`put`].
+/// See [`put`].
 pub(crate) unsafe fn put_object<T>(
     place: *mut *mut T,
     name: &str,
     object: impl FnOnce() -> std::result::Result<T, Failure>,
 ) -> std::result::Result<(), Failure> {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { put(place, name, || Ok(Box::into_raw(Box::new(object()?)))) }
 }
 
-/// Takes an object back and drops it; a panic on the way ends there.
+/// Destroys an object; a panic in its destructor is caught.
 ///
 /// # Safety
-/// NULL, or what [`put_object`] gave and nobody took back.
+/// NULL, or a pointer from [`put_object`] that has not been destroyed.
 pub(crate) unsafe fn destroy<T>(object: *mut T) {
     if !object.is_null() {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let object = unsafe { Box::from_raw(object) };
         let _ = catch_unwind(AssertUnwindSafe(|| drop(object)));
     }
 }
 
-/// A list as Vulkan gives lists: without a place only its length; else as many as there is room for, and how many that
-/// was.
+/// Returns a list as Vulkan does: without an array, only its length; else as many elements as fit, and their number.
 ///
 /// # Safety
 /// `count` is NULL or valid for reads and writes; `place` is NULL or valid for writes of `*count` elements.
@@ -204,7 +201,7 @@ pub(crate) unsafe fn list<T: Copy>(
     place: *mut T,
     name: &str,
 ) -> std::result::Result<(), Failure> {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     let count = unsafe { count.as_mut() }.ok_or_else(|| Failure::argument(format!("the count of {name} is NULL")))?;
     let room = match place.is_null() {
         true => all.len(),
@@ -212,7 +209,7 @@ pub(crate) unsafe fn list<T: Copy>(
     };
     *count = room as u32;
     if !place.is_null() {
-        // SAFETY: the caller's: there is room for `room` elements, which are at most `*count`.
+        // SAFETY: guaranteed by the caller: there is space for `room` elements, at most `*count`.
         unsafe { place.copy_from_nonoverlapping(all.as_ptr(), room) };
     }
     match room < all.len() {

@@ -7,12 +7,12 @@ use ash::vk::Handle;
 use std::sync::Arc;
 use vulkan::Adopted;
 
-/// How Vulkan's functions are found.
+/// Vulkan's function loader.
 pub type GetInstanceProcAddr = Option<vk::PFN_vkGetInstanceProcAddr>;
 
-/// A device of the caller's, Vulkan 1.2 or later, and the features that it was created with. Features may be NULL where
-/// none of that structure were switched on; those of extensions count under the core structure that took them in.
-/// `scalarBlockLayout` is needed by every shader with a block.
+/// The caller's device, Vulkan 1.2 or later, and the features that it was created with. A features pointer may be NULL
+/// if none of the structure's features are enabled; features from extensions are set in the core structure that
+/// includes them. Every shader with a block requires `scalarBlockLayout`.
 #[repr(C)]
 pub struct DeviceInfo {
     /// vkGetInstanceProcAddr.
@@ -33,37 +33,37 @@ pub struct DeviceInfo {
     pub features13: *const vk::PhysicalDeviceVulkan13Features<'static>,
 }
 
-/// The caller's device, ready for programs.
+/// The caller's device, prepared for creating programs.
 pub struct Context(pub(crate) vulkan::Context);
 
-/// Takes the caller's device for making programs; it stays the caller's. Nothing is submitted to its queues, and no
-/// device memory is taken.
+/// Prepares the caller's device for creating programs; the caller keeps ownership. Nothing is submitted to its queues,
+/// and no device memory is allocated.
 ///
 /// # Safety
-/// `device` is NULL or its handles are alive and belong together, the features are those that it was created with, and
-/// it outlives everything made from the context. `context` points to a place for a pointer.
+/// `device` is NULL, or its handles are valid and belong together, the features are those that it was created with, and
+/// it outlives all objects created from the context. `context` points to writable memory for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_context_create(device: *const DeviceInfo, context: *mut *mut Context) -> Result {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let device = unsafe { given(device, "device") }?;
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { put_object(context, "context", || Ok(Context(adopt(device)?))) }
     })
 }
 
-/// Destroys a context; the caller's device stays, and what was made from the context too.
+/// Destroys a context; the caller's device and objects created from the context remain valid.
 ///
 /// # Safety
-/// NULL, or alive and used by no other thread.
+/// NULL, or valid and not used by another thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_context_destroy(context: *mut Context) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { destroy(context) }
 }
 
 /// # Safety
-/// As [`skrymir_context_create`].
+/// See [`skrymir_context_create`].
 unsafe fn adopt(given: &DeviceInfo) -> std::result::Result<vulkan::Context, Failure> {
     let Some(get_instance_proc_addr) = given.get_instance_proc_addr else {
         return Err(Failure::argument("get_instance_proc_addr is NULL"));
@@ -77,13 +77,14 @@ unsafe fn adopt(given: &DeviceInfo) -> std::result::Result<vulkan::Context, Fail
         return Err(Failure::argument(format!("{name} is VK_NULL_HANDLE")));
     }
     let entry = ash::StaticFn { get_instance_proc_addr };
-    // SAFETY: the caller's: the instance is alive, and the function finds its functions and those of its devices.
+    // SAFETY: guaranteed by the caller: the instance is valid, and the loader returns its functions and those of its
+    // devices.
     let (instance, device) = unsafe {
         let instance = ash::Instance::load(&entry, given.instance);
         let device = ash::Device::load(instance.fp_v1_0(), given.device);
         (instance, device)
     };
-    // SAFETY: the caller's, of all four: NULL or alive.
+    // SAFETY: guaranteed by the caller for all four: NULL or valid.
     let (core, v11, v12, v13) = unsafe {
         (
             given.features.as_ref().copied(),
@@ -96,7 +97,7 @@ unsafe fn adopt(given: &DeviceInfo) -> std::result::Result<vulkan::Context, Fail
         instance,
         physical: given.physical_device,
         device,
-        // Nothing is submitted here: uploads and draws are the caller's.
+        // Nothing is submitted here: uploads and draws are done by the caller.
         queue: vk::Queue::null(),
         family: 0,
         allocator: None,
@@ -106,6 +107,6 @@ unsafe fn adopt(given: &DeviceInfo) -> std::result::Result<vulkan::Context, Fail
         v12: v12.unwrap_or_default(),
         v13: v13.unwrap_or_default(),
     };
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     Ok(unsafe { vulkan::Context::adopt(adopted) }?)
 }

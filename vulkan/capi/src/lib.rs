@@ -1,21 +1,22 @@
-//! The C interface of Skrymir: VBC shaders on a Vulkan device of the caller's.
+//! The C interface of Skrymir: VBC shaders on the caller's Vulkan device.
 //!
-//! A C or C++ program loads a file ([`skrymir_shader_load`]), has it checked ([`skrymir_shader_validate`]) and
-//! described ([`skrymir_shader_reflect`]), hands over its own Vulkan device ([`skrymir_context_create`]), and gets
-//! descriptor set layouts, a pipeline layout and pipelines on it ([`skrymir_program_create`],
-//! [`skrymir_pipeline_create`]); descriptors, buffers and draws are its own. `include/skrymir.h` is the header, and
-//! `examples/capi` in the repository a program that draws.
+//! A C or C++ program loads a file ([`skrymir_shader_load`]), validates it ([`skrymir_shader_validate`]), reads its
+//! reflection ([`skrymir_shader_reflect`]), passes its Vulkan device ([`skrymir_context_create`]), and gets descriptor
+//! set layouts, a pipeline layout and pipelines ([`skrymir_program_create`], [`skrymir_pipeline_create`]). The program
+//! itself creates descriptors and buffers, and draws. `include/skrymir.h` is the header, and `examples/capi` in the
+//! repository a program that draws.
 //!
-//! # The border
+//! # Conventions
 //!
-//! * Every function that can fail returns a [`Result`]; [`skrymir_error_message`] has the words, per thread.
-//! * Pointers are checked for NULL, enumerations for known numbers; sizes and handles are the caller's word.
-//! * Nothing panics across the border: a panic of the library is [`Result::Panic`].
-//! * What `skrymir_..._create` and `skrymir_shader_load` give is the caller's, who destroys it with the function of
-//!   that name. Objects hold what they are made from, so that the order does not matter; the caller's instance and device outlive all.
-//! * Objects do not change once they are made: any number of threads may use one at once.
+//! * Every function that can fail returns a [`Result`]; [`skrymir_error_message`] has the message, per thread.
+//! * Pointers are checked for NULL, enumerations for known values; sizes and handles are trusted.
+//! * No panic crosses the boundary: a panic of the library is [`Result::Panic`].
+//! * The caller owns objects from `skrymir_..._create` and `skrymir_shader_load`, and destroys them with the function
+//!   of that name, in any order: objects keep what they are made from. The caller's instance and device must outlive
+//!   them.
+//! * Objects are immutable: any number of threads may use one at once.
 //!
-//! As a language with a C interface calls it, here Rust:
+//! A caller in a language with a C interface, here Rust:
 //!
 //! ```
 //! use skrymir_capi::{Result, skrymir_error_message, skrymir_shader_destroy, skrymir_shader_load, skrymir_shader_uniform_size};

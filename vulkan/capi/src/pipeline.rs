@@ -5,15 +5,15 @@ use crate::program::Program;
 use ash::vk;
 use vulkan::{Compare, Cull, Depth, GraphicsPipeline, State, Target, Topology};
 
-/// How a fragment's colour meets the one in the picture.
+/// A blend mode.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blend {
-    /// It replaces it.
+    /// Replaces the destination.
     None = 0,
     /// Source over.
     Alpha = 1,
-    /// Source over with colour multiplied by alpha already.
+    /// Source over with premultiplied alpha.
     Premultiplied = 2,
     /// Sum.
     Additive = 3,
@@ -21,46 +21,46 @@ pub enum Blend {
     Multiply = 4,
 }
 
-/// How vertices lie in buffers.
+/// The layout of vertices in buffers.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VertexBuffers {
-    /// All inputs that the file declares in one buffer at binding 0.
+    /// All inputs that the file declares, in one buffer at binding 0.
     Interleaved = 0,
-    /// Each input that the code reads in a buffer of its own, tightly packed.
+    /// Each input that the code reads, tightly packed in its own buffer.
     Separate = 1,
 }
 
-/// What a pipeline is made for. All zeros but for topology and target is a good start. Viewport and scissor are
-/// dynamic; counter-clockwise triangles are front faces.
+/// Parameters of a pipeline. Zero is a good default for all except topology and target. Viewport and scissor are
+/// dynamic; counter-clockwise triangles are front-facing.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PipelineInfo {
-    /// What vertices form.
+    /// Primitive topology.
     pub topology: vk::PrimitiveTopology,
-    /// Control points of a patch; of patches alone.
+    /// Control points per patch; for patches only.
     pub patch_control_points: u32,
-    /// Sides that are not drawn: none, front or back.
+    /// Culled faces: none, front or back.
     pub cull_mode: vk::CullModeFlags,
-    /// A SkrymirBlend, for every target that is not of integers.
+    /// A SkrymirBlend, for all non-integer targets.
     pub blend: u32,
     /// A SkrymirVertexBuffers.
     pub vertex_buffers: u32,
     /// Whether depth is tested.
     pub depth_test: vk::Bool32,
-    /// Whether fragments that pass store their depth.
+    /// Whether passing fragments write their depth.
     pub depth_write: vk::Bool32,
-    /// When a fragment passes.
+    /// The depth comparison.
     pub depth_compare: vk::CompareOp,
-    /// The render pass; VK_NULL_HANDLE for dynamic rendering, which the device must have switched on.
+    /// The render pass; VK_NULL_HANDLE for dynamic rendering, which must be enabled on the device.
     pub render_pass: vk::RenderPass,
     /// The subpass of the render pass.
     pub subpass: u32,
-    /// Colour attachments of the subpass, or of the rendering.
+    /// Number of colour attachments of the subpass, or of the rendering.
     pub color_count: u32,
     /// Their formats, for dynamic rendering.
     pub color_formats: *const vk::Format,
-    /// The depth attachment's format, for dynamic rendering; VK_FORMAT_UNDEFINED without.
+    /// The depth attachment's format, for dynamic rendering; VK_FORMAT_UNDEFINED if there is none.
     pub depth_format: vk::Format,
 }
 
@@ -70,11 +70,11 @@ pub type VkPipeline = vk::Pipeline;
 /// A graphics pipeline on the caller's device.
 pub struct Pipeline(GraphicsPipeline);
 
-/// Makes a pipeline. The program may be destroyed before it.
+/// Creates a pipeline. The program may be destroyed first.
 ///
 /// # Safety
-/// `program` is alive; `info` is NULL or what it points to is of the program's device; `pipeline` points to a place for
-/// a pointer.
+/// `program` is valid; `info` is NULL, or its pointers and handles belong to the program's device; `pipeline` points to
+/// writable memory for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_pipeline_create(
     program: *const Program,
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn skrymir_pipeline_create(
     pipeline: *mut *mut Pipeline,
 ) -> Result {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let (program, info) = unsafe { (given(program, "program")?, given(info, "info")?) };
         let state = state(info)?;
         let colors = info.color_count as usize;
@@ -93,12 +93,12 @@ pub unsafe extern "C" fn skrymir_pipeline_create(
                 colors,
             },
             true => Target::Formats {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller.
                 colors: unsafe { slice(info.color_formats, colors, "color_formats") }?,
                 depth: info.depth_format,
             },
         };
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             put_object(pipeline, "pipeline", || {
                 Ok(Pipeline(GraphicsPipeline::new(&program.0, &state, &target, None)?))
@@ -110,28 +110,28 @@ pub unsafe extern "C" fn skrymir_pipeline_create(
 /// The pipeline, for vkCmdBindPipeline; VK_NULL_HANDLE for NULL.
 ///
 /// # Safety
-/// NULL or alive.
+/// NULL or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_pipeline_handle(pipeline: *const Pipeline) -> VkPipeline {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { pipeline.as_ref() }.map_or_else(vk::Pipeline::null, |pipeline| pipeline.0.raw())
 }
 
 /// Destroys a pipeline.
 ///
 /// # Safety
-/// NULL, or alive, used by no other thread, and by no work that the device has yet to do.
+/// NULL, or valid, not used by another thread, and not used by pending work of the device.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_pipeline_destroy(pipeline: *mut Pipeline) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { destroy(pipeline) }
 }
 
-/// Where a pipeline fetches its vertices from, by a SkrymirVertexBuffers: two lists, each as Vulkan gives lists. Either
-/// may be left out by a NULL count.
+/// The vertex input of a pipeline with a given SkrymirVertexBuffers: two lists, returned as Vulkan does. Either is
+/// skipped if its count is NULL.
 ///
 /// # Safety
-/// `program` is alive; a count is NULL or points to a number, and the list behind it is NULL or has room for as many.
+/// `program` is valid; a count is NULL or points to a number, and its list is NULL or has space for as many.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_program_vertex_input(
     program: *const Program,
@@ -142,15 +142,15 @@ pub unsafe extern "C" fn skrymir_program_vertex_input(
     attributes: *mut vk::VertexInputAttributeDescription,
 ) -> Result {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let program = unsafe { given(program, "program") }?;
         let input = program.0.vertex_input(buffers(vertex_buffers)?);
         if !binding_count.is_null() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             unsafe { list(&input.bindings, binding_count, bindings, "vertex bindings") }?;
         }
         if !attribute_count.is_null() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             unsafe { list(&input.attributes, attribute_count, attributes, "vertex attributes") }?;
         }
         Ok(())
@@ -168,7 +168,7 @@ fn state(info: &PipelineInfo) -> std::result::Result<State, Failure> {
 }
 
 fn unknown<T>(what: &str, number: impl std::fmt::Debug) -> std::result::Result<T, Failure> {
-    Err(Failure::argument(format!("{what} {number:?} is not known here")))
+    Err(Failure::argument(format!("{what} {number:?} is unknown")))
 }
 
 fn topology(info: &PipelineInfo) -> std::result::Result<Topology, Failure> {
@@ -237,7 +237,7 @@ fn depth(info: &PipelineInfo) -> std::result::Result<Option<Depth>, Failure> {
     Ok(Some(Depth {
         compare,
         write: info.depth_write != vk::FALSE,
-        // What the caller clears to is the caller's.
+        // The caller chooses the clear value.
         clear: 1.0,
     }))
 }

@@ -10,33 +10,33 @@ use vulkan::BindMode;
 /// Modules, descriptor set layouts and the pipeline layout of a shader on a device.
 pub struct Program(pub(crate) vulkan::Program);
 
-/// The slot of a descriptor that belongs to none.
+/// The slot of a descriptor that is not a slot.
 pub const NO_SLOT: u32 = u32::MAX;
 
-/// One binding of a program's set layouts.
+/// A binding of a program's set layouts.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
     /// Descriptor set: 0 for slots, 1 for the uniform block, 2 for subpass inputs.
     pub set: u32,
-    /// Binding in the set; in set 0 that is the slot.
+    /// Binding in the set; in set 0, the slot.
     pub binding: u32,
-    /// What is bound.
+    /// The descriptor type.
     pub descriptor_type: vk::DescriptorType,
-    /// Descriptors.
+    /// Number of descriptors.
     pub count: u32,
     /// Stages that use it.
     pub stages: vk::ShaderStageFlags,
-    /// The slot of the file's tables that it is, or SKRYMIR_NO_SLOT.
+    /// The slot of the file's tables, or SKRYMIR_NO_SLOT.
     pub slot: u32,
 }
 
-/// Makes a shader's modules and layouts: an ordinary descriptor for each slot that the code uses (set 0, binding =
-/// slot), the uniform block (set 1, binding 0), subpass inputs (set 2), no push constants. A file that breaks a rule of
-/// its format is refused, and so is one that the device lacks a feature or the room for; drivers trust what they get.
+/// Creates a shader's modules and layouts: an ordinary descriptor for each slot that the code uses (set 0, binding =
+/// slot), the uniform block (set 1, binding 0), subpass inputs (set 2), no push constants. Files that break a rule of
+/// the format are rejected, and so are those that exceed the device's features or limits, because drivers do not check.
 ///
 /// # Safety
-/// `context` and `shader` are alive; `program` points to a place for a pointer.
+/// `context` and `shader` are valid; `program` points to writable memory for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_program_create(
     context: *const Context,
@@ -44,9 +44,9 @@ pub unsafe extern "C" fn skrymir_program_create(
     program: *mut *mut Program,
 ) -> Result {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let (context, shader) = unsafe { (given(context, "context")?, given(shader, "shader")?) };
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             put_object(program, "program", || {
                 let file = shader.read()?;
@@ -57,21 +57,21 @@ pub unsafe extern "C" fn skrymir_program_create(
     })
 }
 
-/// The pipeline layout, the program's own; VK_NULL_HANDLE for NULL.
+/// The pipeline layout, owned by the program; VK_NULL_HANDLE for NULL.
 ///
 /// # Safety
-/// NULL or alive.
+/// NULL or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_program_pipeline_layout(program: *const Program) -> vk::PipelineLayout {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { program.as_ref() }.map_or_else(vk::PipelineLayout::null, |program| program.0.layout())
 }
 
-/// The descriptor set layouts by set, the program's own: without a place their number, else as many as there is room
-/// for, as Vulkan gives lists. Sets that nothing is in have a layout without bindings.
+/// The descriptor set layouts by set, owned by the program: without an array their number, else as many as fit, as
+/// Vulkan returns lists. Empty sets have a layout without bindings.
 ///
 /// # Safety
-/// `program` is alive; `count` points to a number, `layouts` is NULL or has room for as many.
+/// `program` is valid; `count` points to a number, `layouts` is NULL or has space for as many.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_program_set_layouts(
     program: *const Program,
@@ -79,17 +79,17 @@ pub unsafe extern "C" fn skrymir_program_set_layouts(
     layouts: *mut vk::DescriptorSetLayout,
 ) -> Result {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let program = unsafe { given(program, "program") }?;
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { list(program.0.set_layouts(), count, layouts, "set layouts") }
     })
 }
 
-/// The bindings of all set layouts, ascending: without a place their number, else as many as there is room for.
+/// The bindings of all set layouts, ascending: without an array their number, else as many as fit.
 ///
 /// # Safety
-/// `program` is alive; `count` points to a number, `descriptors` is NULL or has room for as many.
+/// `program` is valid; `count` points to a number, `descriptors` is NULL or has space for as many.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_program_descriptors(
     program: *const Program,
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn skrymir_program_descriptors(
     descriptors: *mut Descriptor,
 ) -> Result {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let program = unsafe { given(program, "program") }?;
         let all = program.0.descriptors().map(|descriptor| Descriptor {
             set: descriptor.set,
@@ -108,17 +108,17 @@ pub unsafe extern "C" fn skrymir_program_descriptors(
             slot: descriptor.slot.map_or(NO_SLOT, u32::from),
         });
         let all: Vec<_> = all.collect();
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { list(&all, count, descriptors, "descriptors") }
     })
 }
 
-/// Destroys a program; pipelines made from it stay, and hold what they need.
+/// Destroys a program; pipelines created from it remain valid.
 ///
 /// # Safety
-/// NULL, or alive and used by no other thread; no set made with its layouts is in use.
+/// NULL, or valid and not used by another thread; no set allocated with its layouts is in use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_program_destroy(program: *mut Program) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { destroy(program) }
 }

@@ -1,4 +1,4 @@
-//! Files: loading, checking, describing.
+//! Files: loading, validation, reflection.
 
 use crate::border::{Failure, Result, border, c_string, destroy, given, put, put_object, slice};
 use loader::reflect::{Reflection, reflect};
@@ -43,13 +43,13 @@ pub struct UniformMember {
 /// Loads a VBC file from memory; the bytes are copied.
 ///
 /// # Safety
-/// `bytes` points to `size` bytes, `shader` to a place for a pointer.
+/// `bytes` points to `size` bytes, `shader` to writable memory for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_shader_load(bytes: *const u8, size: usize, shader: *mut *mut Shader) -> Result {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let bytes = unsafe { slice(bytes, size, "bytes") }?;
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             put_object(shader, "shader", || {
                 vbc::read(bytes)?;
@@ -59,38 +59,39 @@ pub unsafe extern "C" fn skrymir_shader_load(bytes: *const u8, size: usize, shad
     })
 }
 
-/// Tests every rule of the format. SKRYMIR_RESULT_INVALID where one is broken. `report` may be NULL; else it gets all
-/// findings, warnings too, a line each (for `skrymir_string_free`), whether the file is valid or not.
+/// Checks every rule of the format; SKRYMIR_RESULT_INVALID if one is broken. `report` may be NULL; otherwise it
+/// receives all findings, including warnings, one per line (free it with `skrymir_string_free`), for valid and invalid
+/// files.
 ///
 /// # Safety
-/// `shader` is alive; `report` is NULL or points to a place for a pointer.
+/// `shader` is valid; `report` is NULL or points to writable memory for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_shader_validate(shader: *const Shader, report: *mut *mut c_char) -> Result {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let file = unsafe { given(shader, "shader") }?.read()?;
         let findings = vbc::validate(&file);
         if !report.is_null() {
             let lines = findings.diagnostics.iter().map(|finding| format!("{finding}\n"));
             let text = c_string(lines.collect());
-            // SAFETY: the caller's; it is not NULL.
+            // SAFETY: guaranteed by the caller; it is not NULL.
             unsafe { report.write(text.into_raw()) };
         }
         Ok(findings.accept(vbc::FORMAT)?)
     })
 }
 
-/// What an engine needs to know of the shader, as JSON by the schema that `skrymir reflect --schema` prints; for
+/// The shader's reflection as JSON, with the schema that `skrymir reflect --schema` prints; free it with
 /// `skrymir_string_free`.
 ///
 /// # Safety
-/// `shader` is alive; `json` points to a place for a pointer.
+/// `shader` is valid; `json` points to writable memory for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_shader_reflect(shader: *const Shader, json: *mut *mut c_char) -> Result {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let shader = unsafe { given(shader, "shader") }?;
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             put(json, "json", || {
                 let text = serde_json::to_string_pretty(&shader.reflection()?);
@@ -101,16 +102,16 @@ pub unsafe extern "C" fn skrymir_shader_reflect(shader: *const Shader, json: *mu
     })
 }
 
-/// Bytes of the uniform block (set 1, binding 0); 0 where the shader has none.
+/// Size of the uniform block (set 1, binding 0) in bytes; 0 if the shader has none.
 ///
 /// # Safety
-/// `shader` is alive; `size` points to a place for a number.
+/// `shader` is valid; `size` points to writable memory for a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_shader_uniform_size(shader: *const Shader, size: *mut u32) -> Result {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let shader = unsafe { given(shader, "shader") }?;
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             put(size, "size", || {
                 Ok(shader.read()?.uniform().map_or(0, |uniform| uniform.size))
@@ -119,10 +120,10 @@ pub unsafe extern "C" fn skrymir_shader_uniform_size(shader: *const Shader, size
     })
 }
 
-/// Where a member of the uniform block lies, by its name in the source.
+/// The layout of a member of the uniform block, by its name in the source.
 ///
 /// # Safety
-/// `shader` is alive; `name` ends with NUL; `member` points to a place for a member.
+/// `shader` is valid; `name` is NUL-terminated; `member` points to writable memory for a member.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_shader_uniform_member(
     shader: *const Shader,
@@ -130,13 +131,13 @@ pub unsafe extern "C" fn skrymir_shader_uniform_member(
     member: *mut UniformMember,
 ) -> Result {
     border(|| {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let shader = unsafe { given(shader, "shader") }?;
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { given(name, "name") }?;
-        // SAFETY: the caller's; it is not NULL.
+        // SAFETY: guaranteed by the caller; it is not NULL.
         let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { put(member, "member", || shader.member(&name)) }
     })
 }
@@ -161,12 +162,12 @@ impl Shader {
     }
 }
 
-/// Destroys a shader; programs made from it stay.
+/// Destroys a shader; programs created from it remain valid.
 ///
 /// # Safety
-/// NULL, or alive and used by no other thread.
+/// NULL, or valid and not used by another thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skrymir_shader_destroy(shader: *mut Shader) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { destroy(shader) }
 }

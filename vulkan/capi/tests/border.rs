@@ -1,4 +1,4 @@
-//! What C can do wrong: each ends in a result with words, and in nothing else.
+//! Misuse from C: every case returns a result with a message.
 #![allow(missing_docs)]
 
 use ash::vk;
@@ -32,9 +32,9 @@ fn text_of(text: *mut std::ffi::c_char) -> String {
 }
 
 #[test]
-fn null_is_an_argument_that_is_named() {
+fn null_arguments_are_named() {
     let mut shader = null_mut();
-    // SAFETY: NULL is what is tested.
+    // SAFETY: NULL is the tested case.
     unsafe {
         assert_eq!(skrymir_shader_load(null(), 4, &mut shader), Result::Argument);
         assert_eq!(message(), "bytes is NULL");
@@ -80,7 +80,7 @@ fn a_device_without_handles_is_refused() {
     unsafe extern "system" fn nothing(_: vk::Instance, _: *const std::ffi::c_char) -> vk::PFN_vkVoidFunction {
         None
     }
-    // SAFETY: no handle is used before all are known to be there.
+    // SAFETY: no handle is used before all have been checked.
     unsafe {
         assert_eq!(skrymir_context_create(&device, &mut context), Result::Argument);
         assert_eq!(message(), "get_instance_proc_addr is NULL");
@@ -92,7 +92,7 @@ fn a_device_without_handles_is_refused() {
 }
 
 #[test]
-fn bad_files_say_format_and_place() {
+fn invalid_files_report_format_and_place() {
     let mut bytes = scene::sample::triangle().unwrap();
     let mut shader = null_mut();
     // SAFETY: the bytes are there; the place is valid.
@@ -100,7 +100,7 @@ fn bad_files_say_format_and_place() {
         assert_eq!(skrymir_shader_load(bytes.as_ptr(), 3, &mut shader), Result::Invalid);
         assert!(message().starts_with("vbc: "), "{}", message());
         assert!(shader.is_null());
-        // Any change of one byte is taken or refused.
+        // Any change of one byte is accepted or rejected.
         for at in 0..bytes.len() {
             bytes[at] ^= 0x55;
             let mut shader = null_mut();
@@ -166,16 +166,16 @@ fn a_member_is_found_by_its_name() {
 }
 
 #[test]
-fn messages_are_a_threads_own() {
+fn messages_are_per_thread() {
     let mut shader = null_mut();
-    // SAFETY: NULL is refused.
+    // SAFETY: NULL is rejected.
     let failed = unsafe { skrymir_shader_load(null(), 1, &mut shader) };
     assert_eq!((failed, message().as_str()), (Result::Argument, "bytes is NULL"));
     std::thread::spawn(|| assert_eq!(message(), "")).join().unwrap();
     assert_eq!(message(), "bytes is NULL");
 }
 
-/// Handles go to any thread.
+/// Objects may be used on any thread.
 #[test]
 fn objects_may_be_shared() {
     fn shared<T: Send + Sync>() {}

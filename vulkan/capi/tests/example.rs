@@ -1,4 +1,4 @@
-//! The C++ example as its reader builds it, its picture beside the library's own, and what it forgets.
+//! The C++ example, built as its README says: its picture equals the library's, and it leaks nothing.
 #![allow(missing_docs)]
 
 use scene::{Scene, harness, picture};
@@ -9,13 +9,13 @@ fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Where cargo has put the shared library.
+/// The folder of cargo's shared library.
 fn libraries() -> PathBuf {
     let test = std::env::current_exe().expect("a path");
     test.parent().expect("a folder").to_owned()
 }
 
-/// Runs a program; `None` where the machine lacks it, which is a failure with `SKRYMIR_NEED_CAPI` set.
+/// Runs a program; `None` if it is not installed, which is a failure with `SKRYMIR_NEED_CAPI` set.
 fn run(program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> Option<Output> {
     let program = program.as_ref();
     match Command::new(program)
@@ -40,7 +40,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// Whether there are a compiler and Vulkan's headers.
+/// Whether a compiler and Vulkan's headers are installed.
 fn can_compile() -> bool {
     let headers = Path::new("/usr/include/vulkan/vulkan.h").exists();
     if !headers {
@@ -134,11 +134,11 @@ fn the_example_draws_what_the_library_draws() {
         let ours = ours(&std::fs::read(&file).unwrap());
         assert!(pixels(&picture) == ours, "{}: another picture", file.display());
         assert!(ours.iter().any(|byte| *byte > 100));
-        // The control: another triangle is another picture.
+        // The control: a different triangle gives a different picture.
         let output = run(&program, &[arguments[0], arguments[1], "--turned"]).unwrap();
         assert!(output.status.success() && pixels(&picture) != ours, "{}", said(&output));
     }
-    // What is no shader is told so.
+    // A file that is not a shader is reported.
     let source = folder().join("Cargo.toml");
     let output = run(&program, &[source.to_str().unwrap(), "nothing.ppm"]).unwrap();
     assert!(
@@ -148,8 +148,8 @@ fn the_example_draws_what_the_library_draws() {
     );
 }
 
-/// The leaks in a report that are of the library or the example: what they or the code compiled into them allocated. The
-/// driver keeps some until the process ends, which its own module shows, or none where it is unloaded by then.
+/// The leaks in a report that belong to the library or the example: allocations by them or by code compiled into them.
+/// The driver keeps some until the process ends; those are in its own module, or in none once it is unloaded.
 fn leaks(report: &str) -> Vec<&str> {
     let of_ours = |leak: &&str| {
         let caller = leak.lines().find(|line| line.trim_start().starts_with("#1 "));
@@ -174,7 +174,7 @@ fn nothing_leaks() {
         "{words}"
     );
     assert_eq!(leaks(&words), [""; 0]);
-    // The control: what is forgotten is found.
+    // The control: an intentional leak is found.
     let words = said(&run(&program, &[arguments[0], arguments[1], "--forget"]).unwrap());
     assert!(leaks(&words).len() > 3, "{words}");
 }

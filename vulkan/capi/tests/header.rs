@@ -1,4 +1,4 @@
-//! The header that is checked in is the one that cbindgen makes of the sources.
+//! The checked-in header equals cbindgen's output.
 #![allow(missing_docs)]
 
 use std::path::Path;
@@ -15,9 +15,9 @@ fn made() -> String {
     String::from_utf8(text).expect("a text")
 }
 
-/// `SKRYMIR_BLESS=1` writes it.
+/// `SKRYMIR_BLESS=1` updates it.
 #[test]
-fn the_header_is_the_sources() {
+fn the_header_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/skrymir.h");
     let made = made();
     if std::env::var_os("SKRYMIR_BLESS").is_some() {
@@ -26,9 +26,9 @@ fn the_header_is_the_sources() {
     let kept = std::fs::read_to_string(&path).unwrap();
     assert!(
         kept == made,
-        "include/skrymir.h is not what the sources say: SKRYMIR_BLESS=1 writes it"
+        "include/skrymir.h is outdated: SKRYMIR_BLESS=1 updates it"
     );
-    // The control: every function is there.
+    // The control: every function is in the header.
     let sources = ["border", "shader", "context", "program", "pipeline"].map(|name| {
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/{name}.rs"))).unwrap()
     });

@@ -1,4 +1,4 @@
-//! Draws a VBC file, or without one the triangle the project makes itself, and writes `triangle.png`.
+//! Draws a VBC file, or the built-in sample triangle, and writes `triangle.png`.
 
 use lexopt::{Arg, Parser, ValueExt};
 use skrymir_scene::picture::Picture;
@@ -30,7 +30,7 @@ struct Args {
 }
 
 impl Args {
-    /// The command line; `None` where only help is asked for.
+    /// The command line; `None` if only help was requested.
     fn parse() -> Result<Option<Self>, lexopt::Error> {
         let mut args = Self {
             file: None,

@@ -1,4 +1,4 @@
-//! A scene laid over default data.
+//! Applies a scene to default data.
 
 use crate::defaults;
 use crate::error::{Error, ErrorKind, Result};
@@ -13,7 +13,7 @@ fn wrong<T>(text: impl std::fmt::Display) -> Result<T> {
     Err(Error::scene(text))
 }
 
-/// The error with the place in the scene that it is about.
+/// Adds the place in the scene to an error.
 fn at(place: impl std::fmt::Display) -> impl FnOnce(Error) -> Error {
     move |error| match error.kind() {
         ErrorKind::Scene(text) => Error::scene(format_args!("{place}: {text}")),
@@ -21,10 +21,10 @@ fn at(place: impl std::fmt::Display) -> impl FnOnce(Error) -> Error {
     }
 }
 
-/// A draw of this shader: default data, then what the scene says.
+/// A draw of this shader: default data, overridden by the scene.
 ///
 /// # Errors
-/// Names the key that does not fit the shader.
+/// The scene's key that does not match the shader.
 pub fn draw(interface: &Interface, scene: &Scene) -> Result<Draw> {
     let size = scene.size.unwrap_or([256, 256]);
     if size[0].max(size[1]) > 1 << 15 {
@@ -66,7 +66,7 @@ pub fn draw(interface: &Interface, scene: &Scene) -> Result<Draw> {
     Ok(draw)
 }
 
-/// The vertices that all given inputs have numbers for; one vertex's numbers stand for any count.
+/// The number of vertices given by all inputs; numbers for one vertex fit any count.
 fn given_vertices(interface: &Interface, scene: &Scene) -> Option<u32> {
     let counts = scene.inputs.iter().filter_map(|(key, numbers)| {
         let input = interface.input(key)?.variable;
@@ -76,12 +76,12 @@ fn given_vertices(interface: &Interface, scene: &Scene) -> Option<u32> {
     counts.min()
 }
 
-/// Numbers that a vertex has of an input.
+/// Number of components of an input per vertex.
 fn per_vertex(input: &Variable) -> usize {
     usize::from(input.dims[0]) * usize::from(input.dims[1]) * usize::from(input.array)
 }
 
-/// What the scene gives that the sources declare and the programs do not use, in words.
+/// Names in the scene that the sources declare but the programs do not use.
 pub fn unused(interface: &Interface, scene: &Scene) -> Vec<String> {
     let inputs = scene.inputs.keys().filter(|key| interface.input(key).is_none());
     let uniforms = scene.uniform.keys().filter(|key| interface.parts(key).is_empty());
@@ -100,7 +100,7 @@ pub fn unused(interface: &Interface, scene: &Scene) -> Vec<String> {
     kinds.into_iter().flat_map(of_kind).collect()
 }
 
-/// A number, and the name that goes with it.
+/// A number with its name.
 fn known(number: u8, name: &Option<String>) -> String {
     name.clone().unwrap_or_else(|| number.to_string())
 }
@@ -133,7 +133,7 @@ fn state(draw: &mut Draw, interface: &Interface, scene: &Scene) {
     });
 }
 
-/// The scene's topology, else the one the shader's stages ask for.
+/// The scene's topology, else the one that the shader's stages require.
 fn topology(wanted: Option<Topology>, taken: Option<Primitive>, patch_points: u32) -> vulkan::Topology {
     match (wanted, taken) {
         (Some(Topology::Points), _) | (None, Some(Primitive::Points)) => vulkan::Topology::Points,
@@ -206,14 +206,14 @@ fn input(draw: &mut Draw, interface: &Interface, key: &str, numbers: &Numbers) -
             draw.vertices
         ));
     }
-    // One vertex's numbers stand for all vertices.
+    // Numbers for one vertex are used for all.
     let all = numbers.iter().cycle().take(wanted.max(numbers.len()));
     let bytes = all.flat_map(|number| defaults::encode(input.base, *number)).collect();
     draw.vertex_data.insert(input.location, bytes);
     Ok(())
 }
 
-/// What shaders whose rows count from below ask for.
+/// Names used by shaders whose rows count from the bottom.
 const TARGET_HEIGHT: &[u8] = b"skrymir_TargetHeight";
 
 fn target_height(draw: &mut Draw, interface: &Interface) {
@@ -243,7 +243,7 @@ fn uniform(draw: &mut Draw, interface: &Interface, name: &str, numbers: &Numbers
         .map(|part| part.from + part.elements.len())
         .max()
         .unwrap_or(0);
-    // Of an array of structures the last elements may be unused.
+    // The last elements of an array of structures may be unused.
     let is_spread = parts.len() > 1 || first.from > 0;
     let fits = numbers.len() <= one * elements || is_spread;
     if numbers.is_empty() || !numbers.len().is_multiple_of(one) || !fits {
@@ -281,7 +281,7 @@ fn fill_slot(binding: Binding, default: Option<SlotData>, slot: &Slot, scene: &S
     match default {
         Some(SlotData::Buffer(mut bytes)) => {
             let Some((base, numbers)) = words.next() else {
-                return wrong("a buffer takes floats, ints or uints");
+                return wrong("a buffer needs floats, ints or uints");
             };
             let given: Vec<u8> = numbers
                 .iter()
@@ -301,13 +301,13 @@ fn fill_slot(binding: Binding, default: Option<SlotData>, slot: &Slot, scene: &S
                 .map(Numbers::flat)
                 .or_else(|| words.next().map(|(_, numbers)| numbers));
             let Some(numbers) = numbers else {
-                return wrong("a texel buffer takes texels");
+                return wrong("a texel buffer needs texels");
             };
             let bytes = encode_texels(format, &numbers)?;
             Ok(SlotData::Texels { format, bytes })
         }
         Some(SlotData::Image(..)) if slot.at != 0 || words.next().is_some() => {
-            wrong("an image takes an image, texels or a fill; at, floats, ints and uints are a buffer's")
+            wrong("an image needs an image, texels or a fill; at, floats, ints and uints are for buffers")
         }
         Some(SlotData::Image(mut texels, mut sampler)) => {
             if let Shape::Texel { .. } = binding.shape
@@ -321,7 +321,7 @@ fn fill_slot(binding: Binding, default: Option<SlotData>, slot: &Slot, scene: &S
             sampler.repeat = slot.wrap.map_or(sampler.repeat, |wrap| wrap == Wrap::Repeat);
             Ok(SlotData::Image(texels, sampler))
         }
-        None => wrong("no such slot"),
+        None => wrong("unknown slot"),
     }
 }
 
@@ -356,7 +356,7 @@ fn encode_texels(format: TexelFormat, numbers: &[f64]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Replaces an image's texels, and its size where one is given.
+/// Replaces an image's texels, and its size if given.
 fn fill_image(texels: &mut Texels, slot: &Slot, scene: &Scene) -> Result<()> {
     if let Some(size) = &slot.size {
         let mut extent = [1; 3];
@@ -396,7 +396,7 @@ fn fill_image(texels: &mut Texels, slot: &Slot, scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// A PNG file into every layer of a two-dimensional image.
+/// Copies a PNG file to every layer of a two-dimensional image.
 fn image_file(texels: &mut Texels, path: &std::path::Path) -> Result<()> {
     if !matches!(texels.dim, Dim::D2 | Dim::D2Array | Dim::Cube) {
         return wrong(format!("{} cannot fill a {:?} image", path.display(), texels.dim));

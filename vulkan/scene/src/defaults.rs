@@ -1,20 +1,20 @@
-//! Data for a shader about which nothing was said: deterministic, and chosen so that something can be seen.
+//! Default data for a shader: deterministic, and chosen to produce a visible picture.
 //!
 //! | what | default |
 //! |---|---|
 //! | picture | 256x256, cleared to opaque black, one draw of three vertices |
-//! | vertex position: the first float vector input of 2 to 4 components whose name has `pos` in it, or else the first of all | a triangle with its point up, inside the picture; z = 0, w = 1; every further triangle half the size of the one before |
+//! | vertex position: the first float vector input of 2 to 4 components with `pos` in its name, else the first such input | a triangle pointing up, inside the picture; z = 0, w = 1; each further triangle is half the size of the previous one |
 //! | other float vectors of 2 | texture coordinates: (0.5, 0), (1, 1), (0, 1) |
 //! | other float vectors of 3 and 4 | red, green, blue; alpha 1 |
 //! | float scalars | 0.5 |
 //! | matrices | identity |
-//! | integers | the vertex's index |
-//! | uniform members | matrices identity; numbers 1; true; 0 where the name speaks of a place: offset, shift, translat, bias, time, pos, index |
-//! | sampled images | a checker of 8x8 squares, white and (0.25, 0.25, 0.25), alpha 1, 64 texels a side (16 in a volume, 4 layers in an array); RGBA8, or 255 and 64 in 32-bit integers; nearest, repeating |
-//! | storage images | the same checker, of the picture's size (depth and layers 4) |
-//! | buffers | 64 elements; what the code declares float is 1, matrices identity, integers 0 |
+//! | integers | the vertex index |
+//! | uniform members | matrices identity; numbers 1; true; 0 if the name suggests a position: offset, shift, translat, bias, time, pos, index |
+//! | sampled images | a checkerboard of 8x8 squares, white and (0.25, 0.25, 0.25), alpha 1, 64 texels per side (16 in a volume, 4 layers in an array); RGBA8, or 255 and 64 in 32-bit integers; nearest, repeating |
+//! | storage images | the same checkerboard, of the picture's size (depth and layers 4) |
+//! | buffers | 64 elements; members declared float are 1, matrices identity, integers 0 |
 //! | texel buffers | 256 texels: i/255 in every component, integers i |
-//! | subpass inputs | the checker, of the picture's size |
+//! | subpass inputs | the checkerboard, of the picture's size |
 
 use crate::error::{Error, Result};
 use crate::interface::{Interface, Uniform};
@@ -22,20 +22,20 @@ use loader::spirv::block::{Class, Field};
 use loader::vbc::{BaseType, Binding, Shape, SubpassInput, TexelType, Variable};
 use vulkan::{Dim, Draw, SamplerDesc, SlotData, TexelFormat, Texels};
 
-/// Elements of a default buffer.
+/// Number of elements in a default buffer.
 const BUFFER_ELEMENTS: usize = 64;
 
-/// Texels of a default texel buffer.
+/// Number of texels in a default texel buffer.
 const BUFFER_TEXELS: u32 = 256;
 
-/// The triangle's corners, and what goes with them.
+/// The triangle's corners, and matching attributes.
 const CORNERS: [[f64; 2]; 3] = [[0.0, -0.8], [0.8, 0.8], [-0.8, 0.8]];
 const TEXCOORDS: [[f64; 2]; 3] = [[0.5, 0.0], [1.0, 1.0], [0.0, 1.0]];
 
-/// A draw of this shader with default data for all it declares.
+/// A draw of this shader with default data for all its declarations.
 ///
 /// # Errors
-/// Only for shaders whose reflection names types that no data can be made for.
+/// Only if the reflection has types that cannot hold data.
 pub fn draw(interface: &Interface, size: [u32; 2], vertices: u32) -> Result<Draw> {
     let mut draw = Draw {
         size,
@@ -63,7 +63,7 @@ pub fn draw(interface: &Interface, size: [u32; 2], vertices: u32) -> Result<Draw
     Ok(draw)
 }
 
-/// The location of the input that is the vertices' position.
+/// The location of the vertex position.
 fn position(interface: &Interface) -> Option<u8> {
     let vectors = || interface.inputs.iter().filter(|input| is_vector(&input.variable));
     let named = vectors().find(|input| {
@@ -77,7 +77,7 @@ fn is_vector(input: &Variable) -> bool {
     input.base == BaseType::FLOAT && input.dims[0] >= 2 && input.dims[1] == 1 && input.array == 1
 }
 
-/// The corners of the triangle with its point up in the picture.
+/// The corners of the triangle that points up in the picture.
 fn corners(y_up: bool) -> [[f64; 2]; 3] {
     match y_up {
         true => CORNERS.map(|[x, y]| [x, -y]),
@@ -85,7 +85,7 @@ fn corners(y_up: bool) -> [[f64; 2]; 3] {
     }
 }
 
-/// Bytes of one vertex input over all vertices.
+/// Bytes of a vertex input for all vertices.
 fn vertex_input(input: Variable, corners: Option<[[f64; 2]; 3]>, vertices: u32) -> Vec<u8> {
     let elements = usize::from(input.array.max(1));
     (0..vertices)
@@ -94,7 +94,7 @@ fn vertex_input(input: Variable, corners: Option<[[f64; 2]; 3]>, vertices: u32) 
         .collect()
 }
 
-/// Numbers of one element of an input at one vertex.
+/// Numbers of one element of an input for one vertex.
 fn vertex_value(input: Variable, corners: Option<[[f64; 2]; 3]>, vertex: u32) -> Vec<f64> {
     let [rows, columns] = input.dims.map(usize::from);
     let corner = (vertex % 3) as usize;
@@ -137,7 +137,7 @@ pub(super) fn encode(base: BaseType, number: f64) -> [u8; 4] {
     }
 }
 
-/// Copies what fits; a member that reaches past its block is the validator's to report.
+/// Copies the bytes that fit; the validator reports members beyond the block.
 fn write_at(block: &mut [u8], at: usize, bytes: &[u8]) {
     if let Some(place) = block.get_mut(at..) {
         let fits = bytes.len().min(place.len());
@@ -145,7 +145,7 @@ fn write_at(block: &mut [u8], at: usize, bytes: &[u8]) {
     }
 }
 
-/// A number of a uniform that is no matrix: 1, or 0 where the name speaks of a place.
+/// The number for a uniform that is not a matrix: 1, or 0 if the name suggests a position.
 fn uniform_number(name: &[u8]) -> f64 {
     const PLACES: [&str; 7] = ["offset", "shift", "translat", "bias", "time", "pos", "index"];
     let name = String::from_utf8_lossy(name).to_lowercase();
@@ -227,7 +227,7 @@ fn slot(binding: Binding, size: [u32; 2], fields: &[Field]) -> Result<SlotData> 
     }
 }
 
-/// Sampled images are declared with four 32-bit components whatever they hold; floats are RGBA8.
+/// Sampled images are declared with four 32-bit components whatever their format; floats are RGBA8.
 pub(super) fn sampled_format(texel: TexelType) -> TexelFormat {
     if texel == TexelType::FLOAT {
         TexelFormat::RGBA8
@@ -236,7 +236,7 @@ pub(super) fn sampled_format(texel: TexelType) -> TexelFormat {
     }
 }
 
-/// Extent and layers of a default image; storage images take the picture's size.
+/// Extent and layers of a default image; storage images have the picture's size.
 pub(super) fn extent(dim: Dim, picture: Option<[u32; 2]>) -> ([u32; 3], u32) {
     let [width, height] = picture.unwrap_or([64, 64]);
     match dim {

@@ -1,4 +1,4 @@
-//! The one error type of this crate.
+//! The error type of this crate.
 
 use std::fmt::{self, Display};
 use std::path::Path;
@@ -6,51 +6,51 @@ use std::path::Path;
 /// Result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a file and a scene gave no picture; one machine word wide.
+/// Why a file and a scene could not be drawn; one machine word wide.
 pub struct Error(Box<ErrorKind>);
 
 /// What went wrong.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A file breaks its format, or holds what the loader cannot do.
+    /// A file is invalid, or the loader does not support it.
     Load(loader::Error),
-    /// Vulkan refuses, or the data does not fit the shader.
+    /// Vulkan's error, or the data does not match the shader.
     Vulkan(vulkan::Error),
-    /// The input is at fault, in words.
+    /// The input is invalid.
     Input(String),
-    /// A scene that cannot be used: what is wrong with it, for the person who wrote it.
+    /// The scene is invalid.
     Scene(String),
     /// A PNG file cannot be read.
     Decode(png::DecodingError),
     /// A picture cannot be written as PNG.
     Encode(png::EncodingError),
-    /// What was being done when it went wrong.
+    /// An error with its context.
     Doing(String, Error),
 }
 
 impl Error {
-    /// What went wrong, with what was being done around it.
+    /// The error's kind, including its context.
     pub fn kind(&self) -> &ErrorKind {
         &self.0
     }
 
-    /// What went wrong, for who wraps it.
+    /// The error's kind, for wrapping.
     pub fn into_kind(self) -> ErrorKind {
         *self.0
     }
 
-    /// A scene is at fault.
+    /// An invalid scene.
     pub fn scene(message: impl Display) -> Self {
         ErrorKind::Scene(message.to_string()).into()
     }
 
-    /// The input is at fault.
+    /// An invalid input.
     pub(crate) fn input(message: impl Display) -> Self {
         ErrorKind::Input(message.to_string()).into()
     }
 
-    /// The error with what was being done, or the place it is about, in front.
+    /// Adds the operation or the place in front of the error.
     #[must_use]
     pub fn within(self, doing: impl Display) -> Self {
         ErrorKind::Doing(doing.to_string(), self).into()
@@ -63,7 +63,7 @@ impl Error {
 }
 
 impl ErrorKind {
-    /// The error it wraps, if it is of somebody else.
+    /// The wrapped error of another crate, if any.
     fn wrapped(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Load(error) => Some(error),

@@ -1,4 +1,4 @@
-//! From a VBC file and a scene to pictures: what the `run` command and the examples share.
+//! Draws a VBC file with a scene; shared by the `run` command and the examples.
 
 use crate::apply;
 use crate::error::Result;
@@ -8,33 +8,32 @@ use loader::spirv::spirv_val;
 use std::time::{Duration, Instant};
 use vulkan::{BindMode, Context, Draw, Frame, PipelineCache, Program};
 
-/// How a file is brought to the device.
+/// How a file is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// How slots are bound.
+    /// The bind mode.
     pub mode: BindMode,
-    /// Goes on where our validator or spirv-val finds errors. Drivers trust what they are given: this may end the
-    /// process.
+    /// Continue if our validator or spirv-val finds errors. Drivers do not check modules: this may crash the process.
     pub unchecked: bool,
 }
 
-/// How long the parts of a run took.
+/// Durations of the parts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
-    /// Reading the file's bytes into a view, and checking it.
+    /// Reading and validating the file.
     pub load: Duration,
-    /// Fitting, limits, layouts and modules (and spirv-val, where it is installed).
+    /// Fitting, limit checks, layouts and modules (and spirv-val, if installed).
     pub layout: Duration,
     /// Default data and the scene.
     pub scene: Duration,
 }
 
-/// A file on a device, ready to be drawn any number of times.
+/// A file loaded on a device, which can be drawn any number of times.
 #[derive(Clone)]
 pub struct Loaded {
     program: Program,
     interface: Interface,
-    /// What reading salvaged.
+    /// The reader's findings.
     pub notes: Vec<String>,
     timing: Timing,
 }
@@ -42,24 +41,24 @@ pub struct Loaded {
 /// A drawn VBC.
 #[derive(Clone, Debug)]
 pub struct Drawn {
-    /// The targets, and the slots asked for.
+    /// The targets, and the requested slots.
     pub frame: Frame,
-    /// Where the time went, but for what the frame's own timing says.
+    /// Durations, except those in the frame's own timing.
     pub timing: Timing,
 }
 
-/// Reads, checks and fits a file.
+/// Reads, validates and fits a file.
 ///
 /// # Errors
-/// See [`Error`]; no driver sees a file that is not accepted.
+/// See [`Error`]; invalid files never reach a driver.
 pub fn load(context: &Context, bytes: &[u8], settings: Settings) -> Result<Loaded> {
     load_of(context, bytes, &Sources::default(), settings)
 }
 
-/// As [`load`], of a file that was made of sources, which scenes may speak of.
+/// [`load`] for a file made from sources, whose names scenes may use.
 ///
 /// # Errors
-/// As [`load`].
+/// See [`load`].
 pub fn load_of(context: &Context, bytes: &[u8], sources: &Sources, settings: Settings) -> Result<Loaded> {
     let mut timing = Timing::default();
     let vbc = timed(&mut timing.load, || -> Result<_> {
@@ -69,7 +68,7 @@ pub fn load_of(context: &Context, bytes: &[u8], sources: &Sources, settings: Set
         }
         Ok(vbc)
     })?;
-    // A known pipeline is no verdict: whoever can write to the cache's folder could have made it known.
+    // A cached pipeline is not proof of validity: anyone who can write to the cache folder could have added it.
     let validator = |words: &[u32]| match (!settings.unchecked).then(|| spirv_val::validate(words)).flatten() {
         Some(Err(error)) => Err(loader::Error::new(
             loader::ErrorKind::Invalid,
@@ -92,15 +91,15 @@ pub fn load_of(context: &Context, bytes: &[u8], sources: &Sources, settings: Set
 }
 
 impl Loaded {
-    /// Default data with the scene laid over it.
+    /// Default data overridden by the scene.
     ///
     /// # Errors
-    /// Where the scene does not fit the shader.
+    /// If the scene does not match the shader.
     pub fn prepare(&self, scene: &Scene) -> Result<Draw> {
         apply::draw(&self.interface, scene)
     }
 
-    /// Draws and waits for the picture; `read_slots` are read back too.
+    /// Draws and waits for the picture; also reads back `read_slots`.
     ///
     /// # Errors
     /// See [`Error`].
@@ -114,7 +113,7 @@ impl Loaded {
         Ok(Drawn { frame, timing })
     }
 
-    /// What the file declares.
+    /// The shader's interface.
     pub fn interface(&self) -> &Interface {
         &self.interface
     }
@@ -125,7 +124,7 @@ impl Loaded {
     }
 }
 
-/// Loads and draws in one go.
+/// Loads and draws.
 ///
 /// # Errors
 /// See [`Error`].

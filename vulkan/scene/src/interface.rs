@@ -1,4 +1,4 @@
-//! What a shader declares, whatever kind of file says it: what scenes and default data are laid over.
+//! A shader's declarations, independent of the file format, to which scenes and default data apply.
 
 use loader::spirv::block::Field;
 use loader::spirv::{class, decoration};
@@ -7,13 +7,13 @@ use loader::vbc::{BaseType, Binding, Primitive, Stage, SubpassInput, Variable, V
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// Fields of the structs behind each buffer slot, as the shader's code declares them.
+/// Fields of the struct in each buffer slot, from the shader's code.
 pub type BufferFields = BTreeMap<u8, Vec<Field>>;
 
 /// A vertex input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// What the code calls it, where that is known.
+    /// Its name in the code, if known.
     pub name: Option<String>,
     /// Its location and type.
     pub variable: Variable,
@@ -28,9 +28,9 @@ pub struct Uniform {
     pub offset: usize,
     /// Component type: bool, int, uint or float, each of 4 bytes.
     pub base: BaseType,
-    /// Rows, then columns; columns and elements are packed one behind the other.
+    /// Rows, then columns; columns and elements are tightly packed.
     pub dims: [u8; 2],
-    /// Elements of an array; 1 when it is none.
+    /// Elements of an array; 1 if it is not an array.
     pub elements: usize,
 }
 
@@ -44,48 +44,48 @@ impl Uniform {
 /// A slot: an image, a buffer or a texel buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// What the code calls it, where that is known.
+    /// Its name in the code, if known.
     pub name: Option<String>,
     /// Its number and type.
     pub binding: Binding,
 }
 
-/// What the sources of a file say that the file does not hold.
+/// Information from a file's sources that the file does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sources {
     /// Names of slots.
     pub slots: BTreeMap<u8, String>,
-    /// All names that declarations have, those that the programs do not use included.
+    /// All declared names, including unused ones.
     pub declared: BTreeSet<String>,
-    /// Whether clip space is OpenGL's, with y up: default positions are then upside down, so that the picture is not.
+    /// Whether clip space is OpenGL's, with y up: default positions are then flipped, so that the picture is not.
     pub y_up: bool,
 }
 
-/// All that a shader declares.
+/// A shader's declarations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
     /// Vertex inputs.
     pub inputs: Vec<Input>,
     /// Bytes of the uniform block.
     pub uniform_size: usize,
-    /// Its members.
+    /// Members of the uniform block.
     pub uniform: Vec<Uniform>,
     /// Slots.
     pub slots: Vec<Slot>,
-    /// Subpass inputs; the position is the attachment's index.
+    /// Subpass inputs, by attachment index.
     pub subpass: Vec<SubpassInput>,
-    /// What the stages behind the vertices take.
+    /// The primitive type that the stages after the vertex stage require.
     pub primitive: Option<Primitive>,
     /// Fields of buffers.
     pub fields: BufferFields,
-    /// Names that declarations have, and no program uses.
+    /// Declared names that no program uses.
     pub declared: BTreeSet<String>,
     /// Whether clip space is OpenGL's.
     pub y_up: bool,
 }
 
 impl Interface {
-    /// The interface of a VBC, with what is known of the sources it was made of.
+    /// The interface of a VBC, with information from its sources.
     pub fn of_vbc(vbc: &Vbc<'_>, sources: &Sources) -> Self {
         let names = input_names(vbc);
         let inputs = vbc.inputs().map(|variable| Input {
@@ -117,7 +117,7 @@ impl Interface {
         }
     }
 
-    /// The input whose location is a number, or whose name that is.
+    /// The input with this location or name.
     pub fn input(&self, key: &str) -> Option<&Input> {
         match key.parse::<u8>() {
             Ok(location) => self.inputs.iter().find(|input| input.variable.location == location),
@@ -125,7 +125,7 @@ impl Interface {
         }
     }
 
-    /// The slot whose number it is, or whose name.
+    /// The slot with this number or name.
     pub fn slot(&self, key: &str) -> Option<&Slot> {
         match key.parse::<u8>() {
             Ok(number) => self.slots.iter().find(|slot| slot.binding.slot == number),
@@ -133,10 +133,10 @@ impl Interface {
         }
     }
 
-    /// What of the uniform a name means; nothing where it is unknown.
+    /// The parts of the uniform that a name refers to; empty if it is unknown.
     ///
-    /// An array of structures is one member per field for some compilers (`lights_color`, an array) and one per element
-    /// for others (`lights[1].color`, those that are used): either name finds either.
+    /// Some compilers turn an array of structures into one member per field (`lights_color`, an array), others into one
+    /// per element (`lights[1].color`, only used ones): either name finds either.
     pub fn parts(&self, name: &str) -> Vec<Part<'_>> {
         let part = |member, elements, from| Part { member, elements, from };
         let named = |name: &str| self.uniform.iter().find(|member| member.name == name.as_bytes());
@@ -159,18 +159,18 @@ impl Interface {
     }
 }
 
-/// Elements of a member of the uniform that a name means.
+/// Elements of a uniform member that a name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part<'a> {
     /// The member.
     pub member: &'a Uniform,
-    /// Its elements that are meant.
+    /// The range of elements.
     pub elements: Range<usize>,
-    /// The element of the given numbers that the first of them gets.
+    /// Index of the given number that the first element gets.
     pub from: usize,
 }
 
-/// A name as a structure's fields are called in a block, `lights_color` for `lights[1].color`, and its index.
+/// The field name of an array of structures in a block, `lights_color` for `lights[1].color`, and the index.
 fn flattened(name: &str) -> (String, Option<usize>) {
     let (mut flat, mut element) = (String::new(), None);
     for part in name.split('[') {
@@ -186,7 +186,7 @@ fn flattened(name: &str) -> (String, Option<usize>) {
     (flat.replace('.', "_"), element)
 }
 
-/// What the vertex stage's code calls its inputs.
+/// The names of inputs in the vertex stage's code.
 fn input_names(vbc: &Vbc<'_>) -> BTreeMap<u8, String> {
     let Some(Ok(module)) = vbc.module(Stage::Vert) else {
         return BTreeMap::new();
@@ -200,8 +200,8 @@ fn input_names(vbc: &Vbc<'_>) -> BTreeMap<u8, String> {
     inputs.filter_map(named).collect()
 }
 
-/// The fields of each buffer slot's struct, from the code: lowered code has one variable per slot. Slots of stages
-/// that cannot be lowered have none, and their default data is zeros.
+/// The fields of each buffer slot's struct, from the code: lowered code has one variable per slot. Slots of stages that
+/// cannot be lowered have none, and their default data is zeros.
 fn buffer_fields(vbc: &Vbc<'_>) -> BufferFields {
     let mut all = BufferFields::new();
     let is_buffer = |slot: u8| {
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(found(&block, "sun.color"), [("sun_color".to_owned(), 0..1, 0)]);
         assert_eq!(found(&block, "lights[2].color"), []);
         assert_eq!(found(&block, "lights"), []);
-        // The first element is not used.
+        // The first element is unused.
         let symbols = Interface {
             uniform: vec![member("lights[2].color", 1), member("lights[1].color", 1)],
             ..Interface::default()

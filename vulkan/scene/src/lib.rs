@@ -1,7 +1,8 @@
-//! A VBC shader and a scene, to a picture: what the `run` command, the examples and the tests share.
+//! Draws a VBC shader with a scene; shared by the `run` command, the examples and the tests.
 //!
-//! [`harness::draw`] brings a file to a device and draws it; [`picture::Picture`] is what comes out. What the file leaves
-//! open (vertex data, uniforms, images, topology, blend, depth) a [`Scene`] says, and [`defaults`] what a scene does not.
+//! [`harness::draw`] loads a file on a device and draws it; [`picture::Picture`] is the result. Data that the file does
+//! not contain (vertex data, uniforms, images, topology, blend, depth) comes from a [`Scene`], and from [`defaults`]
+//! for keys that the scene omits.
 //!
 //! ```
 //! use skrymir_scene::{Scene, harness, picture::Picture, sample};
@@ -23,7 +24,7 @@
 //!
 //! # Scenes
 //!
-//! A scene is TOML or JSON (told apart by the first character) with these keys, all of them optional:
+//! A scene is TOML or JSON (detected by the first character) with these keys, all optional:
 //!
 //! ```toml
 //! size = [256, 256]            # picture, in pixels
@@ -31,7 +32,7 @@
 //! instances = 1
 //! draws = 1                    # the same draw again
 //! topology = "triangles"       # points lines line-strip triangle-strip triangle-fan lines-adjacency
-//! #                            triangles-adjacency patches; what the shader takes where nothing is said
+//! #                            triangles-adjacency patches; default: what the shader requires
 //! patch-points = 3             # control points of a patch
 //! cull = "none"                # front back
 //! blend = "none"               # alpha premultiplied additive multiply
@@ -39,7 +40,7 @@
 //! target = "rgba8"             # rgba32f: float targets unrounded
 //! depth = { compare = "less", write = true, clear = 1.0 }
 //!
-//! [inputs]                     # by location or by name; one number list per vertex, nested as you like
+//! [inputs]                     # by location or by name; one number list per vertex, nested in any way
 //! 0 = [[0, -0.8], [0.8, 0.8], [-0.8, 0.8]]
 //!
 //! [uniform]                    # members by name; matrices column by column
@@ -54,17 +55,17 @@
 //! texels = [0, 0, 0, 1, 1, 1, 1, 1]
 //! size = [2, 1]                # width, height, depth
 //! layers = 1
-//! levels = 1                   # mip levels, one behind the other in texels
-//! format = "rgba32f"           # of sampled float images; rgba8 where nothing is said
+//! levels = 1                   # mip levels, consecutive in texels
+//! format = "rgba32f"           # of sampled float images; default rgba8
 //!
-//! [slots.3]                    # a buffer: words one after another; `at` bytes of default data stay in front
+//! [slots.3]                    # a buffer: consecutive words; the first `at` bytes keep their default data
 //! floats = [0, 0, 1, 0.5]      # or ints, uints
 //!
 //! [[subpass]]                  # in order
 //! fill = [1, 0, 0, 1]
 //! ```
 //!
-//! What a scene does not say is filled as [`defaults`] documents.
+//! Omitted keys have the values that [`defaults`] documents.
 #![forbid(unsafe_code)]
 
 pub mod apply;

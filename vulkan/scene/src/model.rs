@@ -1,11 +1,11 @@
-//! What a scene file may say.
+//! The keys of a scene file.
 
 use crate::error::{Error, Result};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Numbers in lists of any nesting; the nesting is for the reader's eye.
+/// Numbers in lists of any nesting; the nesting has no meaning.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(untagged, expecting = "expected a number or a list of numbers")]
 pub enum Numbers {
@@ -45,12 +45,12 @@ pub struct Scene {
     pub uniform: BTreeMap<String, Numbers>,
     pub slots: BTreeMap<String, Slot>,
     pub subpass: Vec<Slot>,
-    /// Folder that image paths are relative to: the scene file's.
+    /// Folder that image paths are relative to: the scene file's folder.
     #[serde(skip)]
     pub folder: PathBuf,
 }
 
-/// Primitive topology by name.
+/// Primitive topology.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
@@ -66,7 +66,7 @@ pub enum Topology {
     Patches,
 }
 
-/// Culled side by name.
+/// Culled faces.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
@@ -76,7 +76,7 @@ pub enum Cull {
     Back,
 }
 
-/// Blending by name.
+/// Blend mode.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
@@ -88,7 +88,7 @@ pub enum Blend {
     Multiply,
 }
 
-/// Format of float targets and float images by name.
+/// Format of float targets and float images.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
@@ -97,7 +97,7 @@ pub enum Format {
     Rgba32f,
 }
 
-/// Depth comparison by name.
+/// Depth comparison.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
@@ -133,7 +133,7 @@ impl Default for Depth {
     }
 }
 
-/// What is in a slot or subpass input.
+/// Contents of a slot or subpass input.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 #[allow(missing_docs)]
@@ -153,7 +153,7 @@ pub struct Slot {
     pub at: usize,
 }
 
-/// Texture filter by name.
+/// Texture filter.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
@@ -162,7 +162,7 @@ pub enum Filter {
     Linear,
 }
 
-/// Texture wrap by name.
+/// Texture wrap mode.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
@@ -172,10 +172,10 @@ pub enum Wrap {
 }
 
 impl Scene {
-    /// Reads TOML, or JSON where the first character is `{`.
+    /// Parses TOML, or JSON if the first character is `{`.
     ///
     /// # Errors
-    /// Syntax, unknown keys and wrong types, with line and column.
+    /// Syntax errors, unknown keys and wrong types, with line and column.
     pub fn parse(text: &str, folder: &Path) -> Result<Self> {
         let parsed = match text.trim_start().starts_with('{') {
             true => serde_json::from_str(text).map_err(Error::scene),

@@ -1,13 +1,12 @@
-//! What was meant by a name that there is none of.
+//! Suggestions for unknown names.
 
-/// How alike two names are that are taken for one with a slip in it, from 0 to 1.
+/// Minimum similarity of a suggestion, from 0 to 1.
 const ALIKE: f64 = 0.8;
 
-/// More names than this are not listed.
+/// Limit on listed names.
 const LISTED: usize = 8;
 
-/// Words behind `there is no NAME`: the one it is most like, or else all that there are; nothing where there are none, or
-/// too many.
+/// A hint after `there is no NAME`: the most similar name, or else all names; empty if there are none or too many.
 pub fn hint(name: &str, known: impl IntoIterator<Item = String>) -> String {
     let known: Vec<String> = known.into_iter().collect();
     let alike = |other: &String| strsim::jaro_winkler(&name.to_lowercase(), &other.to_lowercase());
@@ -24,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slips_are_told_from_other_names() {
+    fn typos_get_a_suggestion() {
         let known = || ["tint", "mvp"].map(String::from);
         assert_eq!(hint("tnit", known()), "; did you mean \"tint\"?");
         assert_eq!(hint("Tint", known()), "; did you mean \"tint\"?");

@@ -1,14 +1,14 @@
-//! Pictures as RGBA8 rows, and how far two of them are apart.
+//! Pictures as RGBA8 rows, and their comparison.
 
 use crate::error::{Error, Result};
 use png::{BitDepth, ColorType, Decoder, Encoder, Limits, Transformations};
 use std::io::{BufRead, BufReader, Seek};
 use std::path::Path;
 
-/// The most that the decoder may keep at once, texels included.
+/// Memory limit of the decoder, including texels.
 const MOST_BYTES: usize = 512 << 20;
 
-/// A picture: rows from the top, four bytes a pixel.
+/// A picture: rows from the top, four bytes per pixel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// Width in pixels.
@@ -32,7 +32,7 @@ impl Picture {
     /// Reads a PNG file of any colour type.
     ///
     /// # Errors
-    /// What the file system or the decoder says, with the file's name.
+    /// The system's or the decoder's error, with the file's name.
     pub fn load(path: &Path) -> Result<Self> {
         let file = std::fs::File::open(path).map_err(png::DecodingError::IoError);
         file.map_err(Error::from)
@@ -40,11 +40,11 @@ impl Picture {
             .map_err(Error::reading(path))
     }
 
-    /// Reads PNG of any colour type: grey becomes three equal channels, 16 bits are rounded to 8, alpha is 255 where
-    /// there is none.
+    /// Decodes PNG of any colour type: grey is expanded to three channels, 16 bits are rounded to 8, missing alpha is
+    /// 255.
     ///
     /// # Errors
-    /// What the decoder says; pictures of more than half a gigabyte are not read.
+    /// The decoder's error; pictures of more than half a gigabyte are rejected.
     pub fn from_png(reader: impl BufRead + Seek) -> Result<Self> {
         let mut decoder = Decoder::new_with_limits(reader, Limits { bytes: MOST_BYTES });
         decoder.set_transformations(Transformations::EXPAND | Transformations::ALPHA);
@@ -68,10 +68,10 @@ impl Picture {
         })
     }
 
-    /// The bytes of a PNG file.
+    /// Encodes as PNG.
     ///
     /// # Errors
-    /// What the encoder says: PNG has no pictures without pixels.
+    /// The encoder's error: PNG does not allow empty pictures.
     pub fn to_png(&self) -> Result<Vec<u8>> {
         let mut png = Vec::new();
         let mut encoder = Encoder::new(&mut png, self.width, self.height);
@@ -87,7 +87,7 @@ impl Picture {
     /// One pixel.
     ///
     /// # Panics
-    /// If it is outside.
+    /// If it is outside the picture.
     pub fn at(&self, x: u32, y: u32) -> [u8; 4] {
         assert!(x < self.width && y < self.height, "pixel outside the picture");
         let index = (y as usize * self.width as usize + x as usize) * 4;
@@ -95,28 +95,28 @@ impl Picture {
     }
 }
 
-/// How far two pictures are apart.
+/// The difference of two pictures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// Largest difference of any channel.
+    /// Largest difference in any channel.
     pub worst: u8,
-    /// Where that is.
+    /// Its position.
     pub worst_at: [u32; 2],
-    /// Pixels with a channel further off than the tolerance.
+    /// Number of pixels with a channel beyond the tolerance.
     pub differing: u64,
-    /// All pixels.
+    /// Number of all pixels.
     pub total: u64,
-    /// Grey where they agree (a dim copy of the first), red by the size of the difference where they do not.
+    /// A dim grey copy of the first picture where they agree, red by the size of the difference elsewhere.
     pub diff: Picture,
 }
 
 impl Comparison {
-    /// Whether no pixel is further off than the tolerance.
+    /// Whether no pixel is beyond the tolerance.
     pub fn same(&self) -> bool {
         self.differing == 0
     }
 
-    /// Pixels further off than the tolerance, in percent.
+    /// Percentage of pixels beyond the tolerance.
     pub fn share(&self) -> f64 {
         self.differing as f64 * 100.0 / self.total.max(1) as f64
     }
@@ -125,7 +125,7 @@ impl Comparison {
 /// Compares two pictures channel by channel.
 ///
 /// # Errors
-/// Where their sizes differ.
+/// If their sizes differ.
 pub fn compare(a: &Picture, b: &Picture, tolerance: u8) -> Result<Comparison> {
     if (a.width, a.height) != (b.width, b.height) {
         return Err(Error::input(format_args!(
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_one_pixel() {
+    fn finds_a_single_pixel() {
         let a = Picture {
             width: 2,
             height: 2,

@@ -1,11 +1,11 @@
-//! VBC files the project makes itself, for visitors without one and for tests.
+//! Sample VBC files, for users without one and for tests.
 
 use crate::error::{Error, Result};
 use loader::spirv::{Grammar, asm};
 use loader::vbc::pack::{Names, pack};
 use loader::vbc::{self, Stage};
 
-/// The vertex stage of the triangle: position and colour pass through.
+/// The vertex stage of the triangle: passes position and colour through.
 const VERTEX: &str = r#"; Version: 1.5
                OpCapability Shader
                OpMemoryModel Logical GLSL450
@@ -72,12 +72,12 @@ const FRAGMENT: &str = r#"; Version: 1.5
                OpFunctionEnd
 "#;
 
-/// A triangle with a colour at each corner: `in(0) float2` position, `in(1) float3` colour, `out(0) float4`.
+/// A triangle with one colour per corner: `in(0) float2` position, `in(1) float3` colour, `out(0) float4`.
 ///
 /// # Errors
-/// None in practice: only if the loader could no longer assemble the sample.
+/// Only if the loader cannot assemble the sample, which is a bug.
 pub fn triangle() -> Result<Vec<u8>> {
-    // The version is in the text: what VBC is for takes up to 1.5.
+    // The version is in the text: VBC accepts up to 1.5.
     let options = asm::Options {
         exact: true,
         ..asm::Options::default()
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_triangle_keeps_every_rule() {
+    fn the_triangle_is_valid() {
         let report = vbc::check(&triangle().unwrap());
         assert!(report.diagnostics.is_empty(), "{:?}", report.diagnostics);
     }

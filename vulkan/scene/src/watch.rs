@@ -1,4 +1,4 @@
-//! Hot reload: draws again when the file or its scene changes, and keeps the last good pipeline when a change is bad.
+//! Hot reload: redraws when the file or its scene changes, and keeps the last valid pipeline if a change is invalid.
 
 use crate::error::Error;
 use crate::harness::{self, Drawn, Loaded, Settings};
@@ -6,32 +6,32 @@ use crate::model::Scene;
 use std::path::{Path, PathBuf};
 use vulkan::{Context, PipelineCache};
 
-/// What one look at the files gave.
+/// The result of a poll.
 #[derive(Debug)]
 pub enum Event {
     /// Nothing has changed.
     Same,
-    /// The file or the scene changed, and this is the new picture.
+    /// The file or the scene changed; the new picture.
     Drawn(Box<Drawn>),
-    /// A change could not be used, and why; what was good before stays.
+    /// An invalid change, and why; the last valid state is kept.
     Kept(String),
 }
 
-/// Watches a VBC file and, if there is one, its scene file, by their contents.
+/// Watches a VBC file and its scene file, if any, by their contents.
 pub struct Watcher<'a> {
     context: &'a Context,
     settings: Settings,
     cache: Option<&'a PipelineCache>,
     file: PathBuf,
     scene_file: Option<PathBuf>,
-    /// Laid over the scene file: what the command line says.
+    /// Applied to the scene file: command-line options.
     adjust: Box<dyn Fn(Scene) -> Scene + 'a>,
     seen: Option<(Vec<u8>, Vec<u8>)>,
     good: Option<Loaded>,
 }
 
 impl<'a> Watcher<'a> {
-    /// A watcher that has seen nothing yet: its first look loads and draws.
+    /// A new watcher: its first poll loads and draws.
     pub fn new(
         context: &'a Context,
         file: &Path,
@@ -52,10 +52,10 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Looks at the files once.
+    /// Polls the files once.
     pub fn look(&mut self) -> Event {
         let (Ok(bytes), Ok(scene)) = (std::fs::read(&self.file), self.read_scene()) else {
-            // In the middle of being replaced: the next look will see it whole.
+            // The file is being replaced: the next poll reads it completely.
             return Event::Same;
         };
         let now = (bytes, scene);
@@ -84,7 +84,7 @@ impl<'a> Watcher<'a> {
 
     fn draw(&self, scene: &[u8]) -> Event {
         let Some(good) = &self.good else {
-            return Event::Kept("nothing good has been loaded yet".into());
+            return Event::Kept("no valid file has been loaded yet".into());
         };
         let folder = self
             .scene_file
