@@ -36,7 +36,7 @@ pub struct PreprocessArgs {
     /// Define a name before the first line of GLSL, GLSL ES or HLSL [default value: 1]
     #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = parse_define)]
     pub defines: Vec<(String, String)>,
-    /// A folder for files that GLSL, GLSL ES or HLSL include, behind that of the text
+    /// A folder to search for files that GLSL, GLSL ES or HLSL include, after the text's own folder
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     pub folders: Vec<PathBuf>,
     /// Set an `override` of WGSL, by its name or its `@id`
@@ -112,13 +112,13 @@ pub fn parse_constant(text: &str) -> Result<(String, String)> {
 /// What a file is, where its first bytes do not say it or say it wrongly.
 #[derive(Args, Clone, Debug, Default)]
 pub struct FormatArgs {
-    /// Read the file as this format, whatever its first bytes are
+    /// Read the file as this format, regardless of its first bytes
     #[arg(long = "as", value_name = "FORMAT", value_parser = FORMATS, conflicts_with_all = ["gp", "pp"])]
     pub format: Option<String>,
-    /// The file is bare words of a Mali-400 vertex program (`--as gp`)
+    /// The file contains bare words of a Mali-400 vertex program (`--as gp`)
     #[arg(long, conflicts_with = "pp")]
     pub gp: bool,
-    /// The file is bare words of a Mali-400 fragment program (`--as pp`)
+    /// The file contains bare words of a Mali-400 fragment program (`--as pp`)
     #[arg(long)]
     pub pp: bool,
 }
@@ -170,8 +170,7 @@ pub struct CheckArgs {
     /// A grammar to extend the built-in one, or SET=FILE for an extended instruction set (SPIR-V)
     #[arg(long)]
     pub grammar: Vec<String>,
-    /// Our rules for what the module is meant for, as SPIRV-Tools names it: spv1.0 to spv1.6, vulkan1.0 to vulkan1.3
-    /// (SPIR-V)
+    /// The target environment to validate for, by SPIRV-Tools' names: spv1.0 to spv1.6, vulkan1.0 to vulkan1.3 (SPIR-V)
     #[arg(long, value_name = "ENV", value_parser = target_env)]
     pub target_env: Option<loader::spirv::TargetEnv>,
 }
@@ -193,10 +192,10 @@ pub struct RewriteArgs {
     /// What it is
     #[command(flatten)]
     pub format: FormatArgs,
-    /// Where to write
+    /// Output file
     #[arg(short, long)]
     pub output: PathBuf,
-    /// Each constant once, in order of first use (SL)
+    /// Write each constant once, in order of first use (SL)
     #[arg(long)]
     pub canonical: bool,
 }
@@ -213,7 +212,7 @@ pub struct DisArgs {
     /// What it is
     #[command(flatten)]
     pub format: FormatArgs,
-    /// Where to write the text instead of printing it
+    /// Output file, instead of standard output
     #[arg(short, long)]
     pub output: Option<PathBuf>,
     /// How SPIR-V is printed
@@ -239,7 +238,7 @@ pub struct DisArgs {
 pub struct AsArgs {
     /// The text file, or - for standard input
     pub file: PathBuf,
-    /// Where to write
+    /// Output file
     #[arg(short, long)]
     pub output: PathBuf,
     /// Write bare words of a Mali-400 vertex program
@@ -248,13 +247,13 @@ pub struct AsArgs {
     /// Write bare words of a Mali-400 fragment program
     #[arg(long)]
     pub pp: bool,
-    /// Keep the ids that are numbers (SPIR-V)
+    /// Keep numeric ids (SPIR-V)
     #[arg(long)]
     pub preserve_numeric_ids: bool,
-    /// The version of SPIR-V in the header, as what the module is meant for reads it (SPIR-V) [default: spv1.6]
+    /// Target environment, which sets the version in the header (SPIR-V) [default: spv1.6]
     #[arg(long, value_name = "ENV", value_parser = target_env, conflicts_with = "exact")]
     pub target_env: Option<loader::spirv::TargetEnv>,
-    /// Take the header from the comments the disassembler wrote, and keep numeric ids: the same words again (SPIR-V)
+    /// Use the header in the disassembler's comments, and keep numeric ids, to get the same words again (SPIR-V)
     #[arg(long)]
     pub exact: bool,
     /// A grammar to extend the built-in one, or SET=FILE for an extended instruction set (SPIR-V)
@@ -276,9 +275,9 @@ pub struct RunArgs {
     /// The file, or - for standard input: a VBC, an SkSL program, a Swanson library, or a shader's source (WGSL, GLSL,
     /// SPIR-V; a fragment stage alone covers the picture), or test scripts and folders of them (AmberScript, VkScript)
     pub file: PathBuf,
-    /// The fragment stage, when the first file is the source of a vertex stage
+    /// The fragment stage, if the first file is the source of a vertex stage
     pub fragment: Option<PathBuf>,
-    /// The entry point, where a source has several of a stage; `vert=NAME` and `frag=NAME` for each its own
+    /// The entry point, if a source has several of a stage; `vert=NAME` and `frag=NAME` for one stage
     #[arg(long, value_name = "[STAGE=]NAME", value_parser = Entry::parse)]
     pub entry: Vec<Entry>,
     /// What sources are compiled with
@@ -287,7 +286,7 @@ pub struct RunArgs {
     /// What it is
     #[command(flatten)]
     pub format: FormatArgs,
-    /// Where to write the picture
+    /// Output file for the picture
     #[arg(short, long)]
     pub output: Option<PathBuf>,
     /// Size of the picture in pixels [default: 256x256]
@@ -299,21 +298,22 @@ pub struct RunArgs {
     /// Vertex data, uniforms, images and state (TOML or JSON)
     #[arg(long, value_name = "FILE")]
     pub scene: Option<PathBuf>,
-    /// What runs it: a Vulkan device's index or part of its name, or the emulator, mali400 or mali400/ENGINE (see `skrymir
-    /// devices`) [default: the first Vulkan device; of programs for a Mali-400, the emulator]
+    /// The device: a Vulkan device's index or part of its name, or the emulator, mali400 or mali400/ENGINE (see
+    /// `skrymir devices`)
+    /// [default: the first Vulkan device; for Mali-400 programs, the emulator]
     #[arg(long)]
     pub device: Option<String>,
     /// How table slots are bound
     #[arg(long, value_enum, default_value_t)]
     pub bind: Bind,
-    /// Read a slot back after the draw and write its bytes
+    /// Read a slot back after the draw and write its bytes to a file
     #[arg(long, value_name = "SLOT=FILE", value_parser = parse_read)]
     pub read: Vec<(u8, PathBuf)>,
-    /// Watch with the validation layer; any message is a failure
+    /// Use the validation layer; any message is a failure
     #[arg(long)]
     pub validation: bool,
-    /// Longest time for all of a drawing, the driver's compiling included, in seconds
-    /// [default: 900; of a script, 30 for each use of the device]
+    /// Time limit of the whole run, including the driver's compiler, in seconds [default: 900; for a script, 30 for
+    /// each use of the device]
     #[arg(long, value_name = "SECONDS", alias = "patience")]
     pub timeout: Option<u64>,
     /// What the picture is held against
@@ -322,31 +322,32 @@ pub struct RunArgs {
     /// Draw again whenever the file or the scene changes
     #[arg(long, requires = "output", conflicts_with_all = ["expect", "read", "validation"])]
     pub watch: bool,
-    /// Give the driver code that our checks or spirv-val refuse; it may end the process
+    /// Pass code to the driver even if our checks or spirv-val reject it; the driver may crash
     #[arg(long)]
     pub unchecked: bool,
-    /// Run a compute shader in so many groups
+    /// Run a compute shader with this number of work groups
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_groups)]
     pub dispatch: Option<[u32; 3]>,
-    /// Invocations of a group, in place of those that a compute shader says
+    /// Invocations per group, instead of the compute shader's
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_groups, requires = "dispatch")]
     pub local_size: Option<[u32; 3]>,
-    /// Print how long each part took
+    /// Print the time of each part
     #[arg(long)]
     pub timing: bool,
-    /// Print pictures and times, with --timing, or the verdicts of scripts as one JSON document (`skrymir schema run`)
+    /// Print pictures and times (with --timing), or the verdicts of scripts, as one JSON document (`skrymir schema
+    /// run`)
     #[arg(long, conflicts_with = "watch")]
     pub json: bool,
     /// Folder of the pipeline cache [default: the user's cache folder]
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
-    /// The unit that is run [default: the only one, or the last] (SL)
+    /// The unit to run [default: the only one, or the last] (SL)
     #[arg(long, value_name = "NAME")]
     pub module: Option<String>,
     /// Print every invocation (SL)
     #[arg(long)]
     pub trace: bool,
-    /// Most invocations (SL)
+    /// Maximum number of invocations (SL)
     #[arg(long, value_name = "N", default_value_t = 1_000_000_000)]
     pub fuel: u64,
     /// Use no pipeline cache
@@ -367,12 +368,12 @@ impl RunArgs {
 /// How table slots are bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Bind {
-    /// Bindless where the device can, lowered elsewhere
+    /// Bindless if the device supports it, else lowered
     #[default]
     Auto,
-    /// Full tables, as the file means them
+    /// Full tables, as in the file
     Bindless,
-    /// A descriptor per slot
+    /// One descriptor per slot
     Lowered,
 }
 
@@ -389,7 +390,7 @@ impl From<Bind> for vulkan::BindMode {
 /// Arguments of `dis` for SPIR-V.
 #[derive(Args, Debug, Default)]
 pub struct SpirvDisArgs {
-    /// The stage of a file that has several: vert, tesc, tese, geom or frag (VBC)
+    /// The stage, if the file has several: vert, tesc, tese, geom or frag (VBC)
     #[arg(long)]
     pub stage: Option<String>,
     /// Ids as numbers instead of names
@@ -398,7 +399,7 @@ pub struct SpirvDisArgs {
     /// Do not indent
     #[arg(long)]
     pub no_indent: bool,
-    /// Indent blocks as constructs are nested
+    /// Indent nested constructs
     #[arg(long)]
     pub nested_indent: bool,
     /// Colours: results blue, other ids yellow, numbers red, strings green [default: on a terminal, unless NO_COLOR is set]
@@ -410,7 +411,7 @@ pub struct SpirvDisArgs {
     /// Do not print the header
     #[arg(long)]
     pub no_header: bool,
-    /// Print the byte offset behind every instruction
+    /// Print the byte offset after every instruction
     #[arg(long)]
     pub offsets: bool,
     /// Print headings
@@ -531,10 +532,10 @@ impl std::fmt::Display for Through {
 pub struct ScriptArgs {
     /// More scripts, and folders of them (scripts)
     pub more: Vec<PathBuf>,
-    /// Run only scripts whose path has this in it (scripts)
+    /// Run only scripts whose path contains this text (scripts)
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
-    /// What is not supported is a failure, too (scripts)
+    /// Treat unsupported scripts as failures (scripts)
     #[arg(long)]
     pub strict: bool,
     /// Write what is in every buffer and image at the end to this folder (scripts, compute shaders)
@@ -550,7 +551,7 @@ pub struct ScriptArgs {
     /// to different verdicts (scripts), or the buffers that differ (compute shaders)
     #[arg(long, conflicts_with_all = ["through", "junit", "keep"])]
     pub engines: bool,
-    /// Run in this process, and print a line of JSON for each
+    /// Run in this process, and print one line of JSON per script
     #[arg(long, hide = true)]
     pub lines: bool,
 }

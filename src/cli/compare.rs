@@ -26,7 +26,7 @@ pub struct CompareArgs {
     /// The other; with --engines the fragment shader or program, if the first file has none
     #[arg(required_unless_present = "engines")]
     pub b: Option<PathBuf>,
-    /// Draw one shader on every engine: the emulator's, and each Vulkan device in every way it takes shaders
+    /// Draw one shader on every engine: the emulator's, and each Vulkan device in every form of the shader
     #[arg(long)]
     pub engines: bool,
     /// Attributes, uniforms, textures and state (TOML or JSON), as for `run` and `draw`
@@ -38,16 +38,16 @@ pub struct CompareArgs {
     /// What sources are compiled with
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
-    /// Only Vulkan devices whose name has this in it
+    /// Only Vulkan devices whose name contains this text
     #[arg(long, requires = "engines")]
     pub device: Option<String>,
-    /// Largest difference of a channel that still counts as equal
+    /// Largest difference of a channel that counts as equal
     #[arg(long, default_value_t = 0)]
     pub tolerance: u8,
     /// Percent of the pixels that may differ by more
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = parse_share)]
     pub allow: f64,
-    /// Where to write a picture of the differences; with --engines of the one that is furthest off
+    /// Output file for a picture of the differences; with --engines of the largest one
     #[arg(short, long)]
     pub output: Option<PathBuf>,
     /// Print JSON

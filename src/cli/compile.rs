@@ -26,19 +26,19 @@ pub enum StageName {
 pub struct CompileArgs {
     /// WGSL, GLSL (.vert, .frag; also ES), HLSL, SPIR-V, a VBC file or an SkSL program
     pub file: PathBuf,
-    /// The entry point, where there are several of the stage
+    /// The entry point, if the stage has several
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
-    /// The stage of a file that has several
+    /// The stage, if the file has several
     #[arg(long)]
     pub stage: Option<StageName>,
     /// What sources are compiled with
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
-    /// Where to write the program as MBS
+    /// Output file for the program (MBS)
     #[arg(short, long, required_unless_present_any = ["report", "text"])]
     pub output: Option<PathBuf>,
-    /// Print what the program costs
+    /// Print the program's cost
     #[arg(long)]
     pub report: bool,
     /// Print the report as JSON
@@ -47,7 +47,7 @@ pub struct CompileArgs {
     /// Print the program as assembly
     #[arg(long, conflicts_with = "json")]
     pub text: bool,
-    /// Fragment programs: pack instructions only in ways a real driver has been seen to
+    /// Fragment programs: pack instructions only in combinations that a real driver is known to use
     #[arg(long)]
     pub conservative: bool,
 }

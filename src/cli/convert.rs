@@ -26,7 +26,7 @@ use utgard::shader;
 /// What `convert` writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Language {
-    /// WebGPU's language
+    /// WGSL
     Wgsl,
     /// OpenGL's language
     Glsl,
@@ -38,14 +38,14 @@ pub enum Language {
     Spirv,
     /// A VBC file that draws (of an SkSL runtime effect or fragment program)
     Vbc,
-    /// A test script of what `run` draws of a scene and shaders, with the picture
+    /// A test script with the draw of a scene and shaders, and its picture
     Amber,
 }
 
 /// What becomes of depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DepthArg {
-    /// From 0..w to -w..w, as OpenGL has it
+    /// From 0..w to -w..w, for OpenGL
     ToGl,
     /// From -w..w to 0..w
     FromGl,
@@ -72,67 +72,67 @@ pub struct ConvertArgs {
     /// The language to write
     #[arg(long)]
     pub to: Language,
-    /// The stage of a file that has several: vert or frag
+    /// The stage, if the file has several: vert or frag
     #[arg(long, value_parser = parse_stage)]
     pub stage: Option<ShaderStage>,
-    /// The entry point, where there are several of the stage
+    /// The entry point, if the stage has several
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
-    /// A Mali-400 program with its hardware's rounding, for pictures; without it is for reading
+    /// Keep the hardware's rounding of a Mali-400 program, for pictures; the default is readable text
     #[arg(long)]
     pub exact: bool,
-    /// The file is bare words of the vertex processor
+    /// The file contains bare words of the vertex processor
     #[arg(long, conflicts_with = "pp")]
     pub gp: bool,
-    /// The file is bare words of the fragment processor
+    /// The file contains bare words of the fragment processor
     #[arg(long)]
     pub pp: bool,
-    /// Of a Mali-400 vertex program: the uniform that the viewport's scale is in, the offset being in the one behind it, by name
-    /// or, of bare words, by number
+    /// For a Mali-400 vertex program: the uniform with the viewport's scale, followed by its offset, by name or, for
+    /// bare words, by number
     #[arg(long, value_name = "UNIFORM")]
     pub viewport: Option<String>,
-    /// Of a recording: the geometry job, counted as `replay --dump` does
+    /// For a recording: the geometry job, numbered as by `replay --dump`
     #[arg(long, value_name = "N", requires = "draw")]
     pub job: Option<usize>,
-    /// Of a recording: the draw of the job, from 0 on
+    /// For a recording: the draw of the job, from 0
     #[arg(long, value_name = "M", requires = "job")]
     pub draw: Option<usize>,
-    /// The version of GLSL: es300 to es320, core330 to core460, or vulkan for what is compiled to SPIR-V again [default: core450, or
-    /// what more it takes: core460, or core460 for Vulkan]
+    /// The version of GLSL: es300 to es320, core330 to core460, or vulkan for text to be compiled to SPIR-V [default:
+    /// core450, or core460 if required]
     #[arg(long, value_name = "PROFILE", value_parser = profile)]
     pub profile: Option<Profile>,
-    /// The shader model of HLSL: 50, 51, 60 to 67 [default: the oldest of 51, 60, 62 and 67 that will do]
+    /// The shader model of HLSL: 50, 51, 60 to 67 [default: the oldest sufficient one of 51, 60, 62 and 67]
     #[arg(long, value_name = "MODEL", value_parser = shader_model)]
     pub shader_model: Option<hlsl::ShaderModel>,
-    /// The version of Metal's language: 1.0 to 3.1 [default: the oldest of 1.2, 2.1, 2.4 and 3.1 that will do]
+    /// The version of Metal's language: 1.0 to 3.1 [default: the oldest sufficient one of 1.2, 2.1, 2.4 and 3.1]
     #[arg(long, value_name = "VERSION", value_parser = metal_version)]
     pub metal_version: Option<(u8, u8)>,
     /// What sources are compiled with
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
-    /// Call a variable, type or member something else
+    /// Rename a variable, type or member
     #[arg(long = "rename", value_name = "OLD=NEW", value_parser = renaming)]
     pub names: Vec<(String, String)>,
-    /// Give what is at a descriptor set and binding another: 0.3=1.0
+    /// Move a descriptor set and binding to another: 0.3=1.0
     #[arg(long = "bind", value_name = "SET.BINDING=SET.BINDING", value_parser = binding)]
     pub places: Vec<([u32; 2], [u32; 2])>,
-    /// Call the entry point something else; GLSL has it as main
+    /// Rename the entry point; GLSL always uses main
     #[arg(long, value_name = "NAME", value_parser = identifier)]
     pub rename_entry: Option<String>,
-    /// Turn the y of a vertex stage's positions over
+    /// Flip the y of a vertex stage's positions
     #[arg(long)]
     pub flip_y: bool,
-    /// Take the depth of a vertex stage's positions from 0..w to -w..w (to-gl), or back
+    /// Convert the depth of a vertex stage's positions from 0..w to -w..w (to-gl), or back
     #[arg(long)]
     pub depth: Option<DepthArg>,
-    /// Give out what is written as it is, without reading it again
+    /// Skip the check of the output
     #[arg(long)]
     pub no_check: bool,
-    /// Print what became of each file as JSON: who wrote and who checked it, and where its resources are
+    /// Print the result for each file as JSON: which tools wrote and checked it, and the places of its resources
     #[arg(long, requires = "output")]
     pub json: bool,
-    /// Where to write instead of printing; SPIR-V and VBC are only written. Of several files, or where it is one, a folder:
-    /// a.frag becomes a.frag.wgsl, and a table says what became of each
+    /// Output file, instead of standard output; SPIR-V and VBC need one. For several files, or if it exists as one, a
+    /// folder: a.frag becomes a.frag.wgsl, and a table lists the results
     #[arg(short, long)]
     pub output: Option<PathBuf>,
 }

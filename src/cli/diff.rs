@@ -19,7 +19,7 @@ pub struct DiffArgs {
     pub a: PathBuf,
     /// The other
     pub b: PathBuf,
-    /// What runs the jobs up to the pixel that is watched
+    /// The engine that runs the jobs
     #[arg(long, value_enum, default_value_t)]
     pub engine: EngineName,
     /// Print JSON (`skrymir schema diff`)

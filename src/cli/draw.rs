@@ -25,7 +25,7 @@ use utgard::shader;
   skrymir draw lit.vert lit.frag --scene scene.toml -o out.png --watch
   skrymir draw a.wgsl --expect good.png --tolerance 4 --allow 1")]
 pub struct DrawArgs {
-    /// Vertex program: MBS, its text, or a shader's source; a file with both stages stands alone
+    /// Vertex program: MBS, its text, or a shader's source; a file with both stages needs no second
     pub vertex: PathBuf,
     /// Fragment program: MBS, its text, or a shader's source [default: of the first file]
     pub fragment: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub struct DrawArgs {
     /// What sources are compiled with
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
-    /// Where to write the picture
+    /// Output file for the picture
     #[arg(short, long, required_unless_present_any = ["expect", "record", "trace", "watch_pixel", "profile", "lcov"])]
     pub output: Option<PathBuf>,
     /// Write the jobs as a recording for `skrymir replay`

@@ -13,11 +13,11 @@ use emulator::silicon::{Silicon, Switch};
 /// Which engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum EngineName {
-    /// One at a time, the specification
+    /// One lane at a time; the specification
     Scalar,
-    /// Many at a time
+    /// Many lanes at a time
     Wide,
-    /// Many at a time, in code made for this processor; wide where that cannot be
+    /// Many lanes at a time, in machine code for this processor; the wide engine if there is none
     #[default]
     Native,
     /// A Vulkan device, for pairs only: the programs are lifted to SPIR-V
@@ -63,8 +63,8 @@ impl EngineName {
 /// What hardware is supposed to do.
 #[derive(Args, Clone, Debug)]
 pub struct SiliconArgs {
-    /// Suppose that silicon does this, where what it does is not known (docs/spec/open-questions.md); several with commas.
-    /// Where it changes what programs compute, they run on the scalar engine
+    /// Use a hypothesis about unknown hardware behaviour (docs/spec/open-questions.md); several with commas. If it
+    /// changes the results of programs, they run on the scalar engine
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = switches())]
     silicon: Vec<Switch>,
 }

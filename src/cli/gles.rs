@@ -32,19 +32,19 @@ pub struct GlesArgs {
     /// The program is a C file: compile it first, for 64-bit ARM
     #[arg(long)]
     pub compile: bool,
-    /// Keep a server in this folder and print the environment that lets programs use it, until a signal comes
+    /// Run a server in this folder until a signal, and print the environment with which programs use it
     #[arg(long, value_name = "DIR", conflicts_with_all = ["program", "compile"])]
     pub serve: Option<PathBuf>,
     /// Use the server in this folder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["serve", "record", "dump_frames", "stats", "dump", "desktop", "silicon"])]
     pub join: Option<PathBuf>,
-    /// List who uses the server in this folder, with jobs per second
+    /// List the programs that use the server in this folder, with jobs per second
     #[arg(long, value_name = "DIR", conflicts_with_all = ["program", "serve", "join", "compile", "silicon"])]
     pub list: Option<PathBuf>,
     /// Start a Wayland desktop around the program
     #[arg(long, conflicts_with_all = ["serve", "list", "compile", "root"])]
     pub desktop: bool,
-    /// Size of the screen of a desktop or a display
+    /// Size of the desktop or display
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size, default_value = "1024x640")]
     pub size: (u32, u32),
     /// Take a picture of the desktop, then end the program
@@ -53,25 +53,26 @@ pub struct GlesArgs {
     /// Seconds from the program's start to the picture
     #[arg(long, value_name = "N", default_value_t = 5.0, requires = "screenshot", value_parser = seconds)]
     pub after: f64,
-    /// End the program after so many seconds; the exit code is 124 then
+    /// End the program after this many seconds; the exit code is then 124
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
-    /// Have a display, and write what it shows: numbered PNGs into a folder, or video (YUV4MPEG2) to standard output with `-`
+    /// Emulate a display, and write its pictures: numbered PNGs into a folder, or video (YUV4MPEG2) to standard output
+    /// with `-`
     #[arg(long, value_name = "DIR|-", conflicts_with_all = ["join", "list"])]
     pub frames: Option<PathBuf>,
-    /// Have a display, and show it on a page for browsers on this machine, with keyboard and pointer
+    /// Emulate a display, and show it on a page for browsers on this machine, with keyboard and pointer
     #[arg(long, conflicts_with_all = ["join", "list"])]
     pub view: bool,
-    /// Pictures a second that the display shows; 0 shows them as fast as they come
+    /// The display's pictures per second; 0 shows each at once
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub rate: u32,
-    /// The seat that keyboard and pointer belong to [default: seat0]
+    /// The seat of keyboard and pointer [default: seat0]
     #[arg(long, value_name = "NAME", value_parser = seat, conflicts_with = "desktop")]
     pub seat: Option<String>,
-    /// A package of Debian's that the desktop's program needs; may be given several times
+    /// A Debian package that the desktop's program needs; may be given several times
     #[arg(long, value_name = "NAME")]
     pub package: Vec<String>,
-    /// MiB of buffer objects that a device may have; more is refused as by a machine without memory
+    /// Limit of a device's buffer objects in MiB; further allocations fail
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub memory: Option<u32>,
     /// Root folder of ARM programs [default: Debian's packages, fetched once]
@@ -83,10 +84,10 @@ pub struct GlesArgs {
     /// Write the picture of every pixel job into this folder
     #[arg(long, value_name = "FOLDER")]
     pub dump_frames: Option<PathBuf>,
-    /// Print what every job did and how long it took, and sums at the end
+    /// Print a summary and the time of every job, and sums at the end
     #[arg(long)]
     pub stats: bool,
-    /// Write what --stats tells as JSON, a line for each job and each device (`skrymir schema gles`)
+    /// Write the output of --stats as JSON, a line for each job and each device (`skrymir schema gles`)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["join", "list"])]
     pub report: Option<PathBuf>,
     /// Print the list as JSON (`skrymir schema gles-list`)
@@ -101,17 +102,17 @@ pub struct GlesArgs {
     /// The GPU is a Mali-450
     #[arg(long, env = "SKRYMIR_MALI450", value_parser = clap::builder::FalseyValueParser::new())]
     pub mali450: bool,
-    /// What runs the programs
+    /// The engine that runs the programs
     #[arg(long, value_enum, default_value_t)]
     pub engine: EngineName,
-    /// What hardware is supposed to do
+    /// Hypotheses about hardware
     #[command(flatten)]
     pub silicon: SiliconArgs,
-    /// Threads that paint tiles [default: as many as the machine has]
+    /// Threads that shade tiles [default: one per processor]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Draw every primitive the general way, without fast paths; pictures are the same, and a difference shows which is at
-    /// fault
+    /// Draw every primitive on the general path, without fast paths; pictures are the same, and a difference is a bug
+    /// of one of them
     #[arg(long)]
     pub no_fast_paths: bool,
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Debug)]
 #[command(after_help = "Example: skrymir grammar spirv.core.grammar.json")]
 pub struct GrammarArgs {
-    /// A grammar file (`*.grammar.json`); with --generate the folder they lie in
+    /// A grammar file (`*.grammar.json`); with --generate the folder of the grammar files
     pub file: PathBuf,
     /// Write the compact text of the built-in grammar here
     #[arg(long, conflicts_with = "json")]

@@ -17,13 +17,13 @@ use std::path::PathBuf;
 pub struct InspectArgs {
     /// The recording
     pub file: PathBuf,
-    /// Where to write the page (HTML): one file that needs no other
+    /// Output file (HTML), self-contained
     #[arg(short, long, required_unless_present = "serve", conflicts_with = "serve")]
     pub output: Option<PathBuf>,
-    /// Serve the page on this machine only, at an address that is printed; there any pixel can be asked about
+    /// Serve the page on this machine only, and print its address; the served page shows the history of any pixel
     #[arg(long)]
     pub serve: bool,
-    /// Tell every fragment that came to a pixel, and what became of it
+    /// Add the history of a pixel: every fragment drawn there, and its outcome
     #[arg(long, value_name = "X,Y", value_parser = parse_pixel)]
     pub pixel: Vec<(u32, u32)>,
 }

@@ -42,17 +42,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use translate::frontend::Stage;
 
-/// Loads compiled shaders and runs them, with or without the GPU they were made for.
+/// Loads compiled shaders and runs them, with or without the GPU they were compiled for.
 ///
-/// Exit codes: 0 fine; 1 the input is at fault (it breaks its format, is beyond what can be done with it, faults, or is
-/// not the picture expected); 2 the command line or the machine is.
+/// Exit codes: 0 success; 1 the input is at fault (it violates its format, is unsupported, faults, or differs from the
+/// expected picture); 2 the command line or the system is.
 #[derive(Parser, Debug)]
 #[command(name = "skrymir", version, about, long_about, after_help = help::topics(), propagate_version = true)]
 struct Cli {
-    /// Say nothing but what went wrong
+    /// Print errors only
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
-    /// Say every file that is read and written, and how long it all took
+    /// Print every file that is read and written, and the total time
     #[arg(long, global = true)]
     verbose: bool,
     #[command(subcommand)]
@@ -61,7 +61,7 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Print what a file holds
+    /// Print a file's contents
     Info(InfoArgs),
     /// Check files against every rule of their format
     Check(CheckArgs),
@@ -87,11 +87,11 @@ enum Command {
     Draw(draw::DrawArgs),
     /// Run recorded Mali-400 jobs on the emulator
     Replay(replay::ReplayArgs),
-    /// Tell where two recordings part: job, draw, field, pixel and instruction
+    /// Print the first difference of two recordings: job, draw, field, pixel and instruction
     Diff(diff::DiffArgs),
-    /// Keep the least of a recording that replays to the same picture
+    /// Keep the smallest part of a recording that replays to the same picture
     Trim(trim::TrimArgs),
-    /// Make a page of recorded Mali-400 jobs: draws, pictures, textures, programs, histories of pixels
+    /// Write an HTML page about recorded Mali-400 jobs: draws, pictures, textures, programs, histories of pixels
     Inspect(inspect::InspectArgs),
     /// Debug recordings and pairs from an editor: the Debug Adapter Protocol on standard input and output
     Dap(dap::DapArgs),
@@ -101,7 +101,7 @@ enum Command {
     Devices(devices::DevicesArgs),
     /// Compare two pictures
     Compare(compare::CompareArgs),
-    /// Print the JSON schema of what a verb prints
+    /// Print the JSON schema of a verb's output
     Schema(schema::SchemaArgs),
     /// Print completions for a shell
     Completions(help::CompletionsArgs),

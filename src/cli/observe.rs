@@ -17,32 +17,32 @@ const WATCHING: [&str; 4] = ["trace", "watch_pixel", "profile", "lcov"];
 /// How programs are run and what is told of it.
 #[derive(Args, Debug)]
 pub struct EngineArgs {
-    /// What runs the programs; to watch them it is always the scalar engine, on one thread
+    /// The engine that runs the programs; observation always uses the scalar engine, on one thread
     #[arg(long, value_enum, default_value_t, conflicts_with_all = WATCHING)]
     engine: EngineName,
-    /// Threads that paint tiles [default: as many as the machine has]
+    /// Threads that shade tiles [default: one per processor]
     #[arg(long, value_name = "N", conflicts_with_all = WATCHING)]
     threads: Option<usize>,
-    /// Draw every primitive the general way, without fast paths; pictures are the same, and a difference shows which is at
-    /// fault
+    /// Draw every primitive on the general path, without fast paths; pictures are the same, and a difference is a bug
+    /// of one of them
     #[arg(long, conflicts_with_all = WATCHING)]
     no_fast_paths: bool,
-    /// What hardware is supposed to do
+    /// Hypotheses about hardware
     #[command(flatten)]
     silicon: SiliconArgs,
     /// Write every instruction of every vertex and fragment with its operands and results (`-` for standard output)
     #[arg(long, value_name = "FILE", conflicts_with = "watch_pixel")]
     trace: Option<PathBuf>,
-    /// Print everything the fragments at a pixel of the picture did
+    /// Print the complete history of a pixel of the picture
     #[arg(long, value_name = "X,Y", value_parser = parse_pixel)]
     watch_pixel: Option<(u32, u32)>,
-    /// Print how often each instruction ran, and cycles at least
+    /// Print how often each instruction ran, and the minimum of cycles
     #[arg(long)]
     profile: bool,
-    /// Write which instructions ran as LCOV's info, and the programs' texts beside it
+    /// Write the executed instructions as LCOV info, with the programs' texts beside it
     #[arg(long, value_name = "FILE")]
     lcov: Option<PathBuf>,
-    /// Print what is told as one JSON document (`skrymir schema replay`, `skrymir schema draw`)
+    /// Print the results as one JSON document (`skrymir schema replay`, `skrymir schema draw`)
     #[arg(long, conflicts_with = "trace")]
     json: bool,
 }

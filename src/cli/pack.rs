@@ -33,16 +33,16 @@ pub struct PackArgs {
     /// Geometry stage (SPIR-V)
     #[arg(long)]
     pub geom: Option<PathBuf>,
-    /// What the code cannot say: uniform member names, unused inputs, table sizes (TOML)
+    /// What the code lacks: uniform member names, unused inputs, table sizes (TOML)
     #[arg(long)]
     pub names: Option<PathBuf>,
-    /// The entry point, where a file has several of a stage; `vert=NAME` and so on for each stage its own
+    /// The entry point, if a file has several of a stage; `vert=NAME` and so on for one stage
     #[arg(long, value_name = "[STAGE=]NAME", value_parser = Entry::parse)]
     pub entry: Vec<Entry>,
     /// What sources are compiled with
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
-    /// Where to write
+    /// Output file
     #[arg(short, long)]
     pub output: PathBuf,
     /// Pack again whenever a stage or the names change

@@ -21,7 +21,7 @@ pub struct ReflectArgs {
     /// Print the JSON's schema
     #[arg(long)]
     pub schema: bool,
-    /// Print JSON (what is printed anyway)
+    /// Print JSON (the default)
     #[arg(long)]
     pub json: bool,
 }

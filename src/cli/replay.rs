@@ -23,7 +23,7 @@ use std::path::PathBuf;
 pub struct ReplayArgs {
     /// The recording
     pub file: PathBuf,
-    /// Where to write the last picture
+    /// Output file for the last picture
     #[arg(short, long)]
     pub output: Option<PathBuf>,
     /// What the last picture is held against
@@ -35,7 +35,7 @@ pub struct ReplayArgs {
     /// Print every job's streams, states, descriptors and code; of a register trace every access
     #[arg(long)]
     pub dump: bool,
-    /// Print what every job did
+    /// Print a summary of every job
     #[arg(long)]
     pub stats: bool,
 }

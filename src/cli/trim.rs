@@ -29,25 +29,25 @@ Examples: skrymir trim job.trace --jobs 3..5 -o small.trace
 pub struct TrimArgs {
     /// The recording
     pub file: PathBuf,
-    /// Jobs to keep, numbered from 0, the last one included: 3..5, 3.., ..5 or 3 [default: all]
+    /// Jobs to keep, numbered from 0, including the last: 3..5, 3.., ..5 or 3 [default: all]
     #[arg(long, value_name = "FIRST..LAST", value_parser = parse_jobs)]
     pub jobs: Option<Jobs>,
-    /// Where to write the trimmed recording
+    /// Output file for the trimmed recording
     #[arg(short, long)]
     pub output: PathBuf,
-    /// What runs the jobs
+    /// The engine that runs the jobs
     #[arg(long, value_enum, default_value_t)]
     pub engine: EngineName,
-    /// Leave out jobs, draws and primitives as long as --pixel of the last picture stays wrong
+    /// Remove jobs, draws and primitives as long as --pixel of the last picture stays wrong
     #[arg(long, requires = "pixel", conflicts_with = "jobs")]
     pub shrink: bool,
-    /// The pixel that is wrong; unless --expect or --against says otherwise, it keeps the colour it has
+    /// The wrong pixel; without --expect or --against it keeps its colour
     #[arg(long, value_name = "X,Y", value_parser = super::observe::parse_pixel, requires = "shrink")]
     pub pixel: Option<(u32, u32)>,
-    /// The pixel is wrong while it is not this colour (RRGGBB or RRGGBBAA), or not as in this picture (PNG)
+    /// The pixel is wrong if it differs from this colour (RRGGBB or RRGGBBAA), or from this picture (PNG)
     #[arg(long, value_name = "COLOUR|PNG", requires = "shrink", conflicts_with = "against")]
     pub expect: Option<String>,
-    /// The pixel is wrong while this engine gives it another colour than --engine
+    /// The pixel is wrong if this engine's colour differs from that of --engine
     #[arg(long, value_name = "ENGINE", requires = "shrink")]
     pub against: Option<EngineName>,
     /// Print JSON (`skrymir schema trim`)
