@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Makes what people download, into target/dist/files:
+# Builds the release files into target/dist/files:
 #
 #   skrymir-VERSION-x86_64-linux.tar.gz     one static program (musl): needs nothing; runs everything but Vulkan
 #   skrymir-VERSION-aarch64-linux.tar.gz    the same for 64-bit ARM
 #   skrymir_VERSION_amd64.deb, _arm64.deb   for glibc: Vulkan too
 #   SHA256SUMS
 #
-#   bash release.sh [--check] [PART ...]    parts: x86_64, aarch64, deb-amd64, deb-arm64; all of them unless some are named
+#   bash release.sh [--check] [PART ...]    parts: x86_64, aarch64, deb-amd64, deb-arm64; all by default
 #
-# Every part is tried before it is kept: that it is stripped and below 25 MB, and that it works in a folder with nothing
-# else in it (in qemu for ARM). --check builds nothing: it looks at what is there already.
+# Every part is tested before it is kept: it must be stripped, smaller than 25 MB, and work in a folder with no other
+# files (in qemu for ARM). --check builds nothing and tests existing parts.
 set -euo pipefail
 cd "$(dirname "$0")"
 . tests/setup.sh
@@ -40,7 +40,7 @@ fail() {
     exit 1
 }
 
-# The fronts that `skrymir gles` preloads, so that nobody needs a compiler: for ARM programs, and for a machine's own.
+# The fronts that `skrymir gles` preloads, so that users need no compiler: for ARM programs and for the host's own.
 fronts() {
     local machine=$1 folder=$TARGET/fronts-$1 native=cc
     [ "$machine" = x86_64 ] || native=aarch64-linux-gnu-gcc
@@ -55,7 +55,7 @@ front() {
         emulator/shim/front/*.c -ldl -lpthread
 }
 
-# Builds the program for a target of Rust's; its path.
+# Builds the program for a Rust target; prints its path.
 build() {
     local target=$1 machine=${1%%-*}
     local program=$TARGET/$target/dist/skrymir
@@ -65,7 +65,8 @@ build() {
         export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER=aarch64-linux-gnu-gcc
         local brought
         brought=$(fronts "$machine")
-        # glslang and SPIRV-Cross are C++, and Debian has no compiler of that for musl: the static program asks an installed glslangValidator, and naga writes.
+        # Debian has no C++ compiler for musl, so the static program lacks glslang and SPIRV-Cross: it runs an installed
+        # glslangValidator and writes with naga.
         local features=()
         [[ $target != *musl ]] || features=(--no-default-features --features cli)
         SKRYMIR_FRONTS=$brought cargo build --quiet --profile dist --target "$target" --target-dir "$TARGET" \
@@ -75,7 +76,7 @@ build() {
     echo "$program"
 }
 
-# Runs a command of the program in a folder with nothing but that program and a sample.
+# Runs the program in a folder that contains only the program and a sample.
 alone() {
     local program=$1 room
     shift
@@ -97,7 +98,7 @@ alone() {
     return "$code"
 }
 
-# What holds of every program that is given away.
+# Checks of every released program.
 check_program() {
     local program=$1 size
     size=$(stat -c %s "$program")
@@ -124,7 +125,7 @@ run() {
     "${qemu[@]}" "$program" "$@"
 }
 
-# The manual's pages and the completions, by the program itself, into a folder laid out as /usr.
+# Writes the man pages and the completions, by the program itself, into a folder laid out as /usr.
 documents() {
     local program=$1 share=$2/share
     mkdir -p "$share"/{man/man1,bash-completion/completions,zsh/vendor-completions,fish/vendor_completions.d}
@@ -135,7 +136,7 @@ documents() {
     run "$program" completions fish >"$share/fish/vendor_completions.d/skrymir.fish"
 }
 
-# That a folder laid out as /usr has the program and its papers.
+# Checks that a folder laid out as /usr has the program and its documents.
 check_tree() {
     local usr=$1 file
     for file in bin/skrymir share/man/man1/skrymir{,-gles,-replay}.1.gz share/bash-completion/completions/skrymir \
@@ -147,8 +148,8 @@ check_tree() {
     run "$usr/bin/skrymir" info tests/data/everything.vbc | grep -q VBC || fail "$usr/bin/skrymir does not work"
 }
 
-# `skrymir gles` where no compiler is: the fronts are in the program. An x86-64 program of Skrymir's starts ARM programs in
-# qemu; that for ARM is run as on an ARM machine, and starts them itself.
+# Tests `skrymir gles` without a compiler: the fronts are in the program. The x86-64 program starts ARM programs with
+# qemu; the ARM program runs as on an ARM machine and starts them directly.
 check_gles() {
     local program=$1 room tool said machine=(env) native=cc
     if [[ $(readelf -hW "$program") == *AArch64* ]]; then
@@ -195,10 +196,10 @@ archive() {
     check_install "$FILES/$name.tar.gz" "$machine"
 }
 
-# The line that installs it, which is README's, in an empty home.
+# Runs the introduction's install command in an empty home.
 check_install() {
     local home line machine=$2
-    line=$(grep -o 'mkdir -p ~/.local && tar -xzf [^`]*' README.md) || fail "README.md has no line that installs"
+    line=$(grep -o 'mkdir -p ~/.local && tar -xzf [^`]*' docs/book/src/introduction.md) || fail "the introduction has no install command"
     home=$(mktemp -d)
     mkdir "$home/downloads"
     cp "$1" "$home/downloads"
@@ -212,7 +213,7 @@ deb() {
     local architecture=$1 target=$2 program room glibc
     program=$(build "$target")
     check_program "$program"
-    # The oldest C library it runs with: what it asks of it.
+    # The oldest C library that it runs with, by its symbols.
     glibc=$(objdump -T "$program" 2>/dev/null | grep -oP 'GLIBC_\K[0-9.]+' | sort -uV | tail -1)
     [ -n "$glibc" ] || glibc=$(readelf -VW "$program" | grep -oP 'GLIBC_\K[0-9.]+' | sort -uV | tail -1)
     check_needed "$program"
@@ -258,7 +259,7 @@ END
     check_deb "$FILES/skrymir_${VERSION}_$architecture.deb"
 }
 
-# That a program needs no library but those of the packages it depends on.
+# Checks that a program needs only libraries of the packages it depends on.
 check_needed() {
     local other
     other=$(readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
@@ -266,16 +267,16 @@ check_needed() {
     [ -z "$other" ] || fail "$1 needs $other, which no package of its Depends has"
 }
 
-# A package, installed into a folder with nothing in it.
+# Installs a package into an empty folder.
 check_deb() {
     local package=$1 root
     dpkg-deb --info "$package" | grep -E '^ (Depends|Recommends)'
-    # The project has no address for mail.
+    # The project has no mail address.
     lintian --fail-on error --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog "$package" || fail "lintian has found errors in $package"
     root=$(mktemp -d)
     mkdir -p "$root"/var/lib/dpkg/{info,updates}
     touch "$root"/var/lib/dpkg/{status,available}
-    # It depends on the C library, which is not in that folder.
+    # The folder lacks the C library that the package depends on.
     dpkg --root="$root" --log=/dev/null --force-not-root,architecture,depends --install "$package" >/dev/null 2>&1 ||
         fail "$package cannot be installed"
     check_tree "$root/usr"
@@ -288,7 +289,7 @@ check_deb() {
 need_rust
 need_packages gcc g++ libc6-dev binutils gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static lintian
 mkdir -p "$FILES"
-# Debian's arm64 Mesa, where `skrymir gles` has it too.
+# Debian's arm64 Mesa, also used by `skrymir gles`.
 ARM=${XDG_CACHE_HOME:-$HOME/.cache}/skrymir/gles/arm64
 bash src/gles/prepare.sh "$ARM"
 for part in "${parts[@]}"; do

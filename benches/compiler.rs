@@ -1,4 +1,4 @@
-//! How long compiling takes, and how long the programs are beside those of Mesa's compiler, where the corpus is there:
+//! Compile times, and the lengths of programs beside those of Mesa's compiler if the corpus is present:
 //! `cargo bench --bench compiler`.
 #![allow(missing_docs)]
 
@@ -36,7 +36,7 @@ fn rows(folder: &Path) -> Vec<Row> {
     rows
 }
 
-/// Programs of recordings, with the code that Mesa's driver made of them.
+/// Programs of recordings, with Mesa's code for them.
 fn recorded(folder: &Path) -> Vec<Row> {
     let mut rows = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {

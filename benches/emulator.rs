@@ -1,13 +1,13 @@
-//! The emulated Mali-400 beside lavapipe on the same machine: whole frames of 1024x1024 (clear, draw, and the picture in
-//! memory), the same picture from both, in turn, with one thread and with all.
+//! The emulated Mali-400 beside lavapipe on the same machine: whole frames of 1024x1024 (clear, draw, picture in
+//! memory), the same picture from both, alternating, with one thread and with all.
 //!
-//! `cargo bench --bench emulator` prints for each case the median, the tenth percentile and the best, the ratios of those of
-//! each round, and how much faster all threads are than one, and than as many devices with a thread each that have nothing in
-//! common, which is what the machine allows; at the end what else it allows: its memory, and operations by themselves.
-//! Meshes: lavapipe's frames begin with copying the vertices, so its figure is a frame without them and what
-//! one more draw adds to a frame. With one thread each has one processor: the other assembles primitives on a thread beside
-//! those that it is told to have. `-- --threads N` runs it with so many threads only, `-- --only ENGINE ROUNDS THREADS CASE`
-//! one of our engines alone, to look at it with a profiler; `-- --case TEXT` cases whose name has it.
+//! `cargo bench --bench emulator` prints for each case the median, the tenth percentile and the best time, the ratios
+//! per round, the speed-up of all threads over one, and over as many independent devices with one thread each, which is
+//! the machine's limit; then the machine's other limits: memory, and operations alone. Meshes: lavapipe's frames begin
+//! with a copy of the vertices, so its figure is a frame without them plus the cost of one more draw. With one thread
+//! each runs on one processor, because lavapipe assembles primitives on a thread besides its workers. `-- --threads N`
+//! uses N threads, `-- --only ENGINE ROUNDS THREADS CASE` one of our engines alone, for a profiler; `-- --case TEXT`
+//! cases whose name contains the text.
 #![allow(missing_docs)]
 
 use emulator::driver::{self, Blend, Depth, Draw, Image, Prepared};
@@ -32,18 +32,18 @@ use vulkan::{Context, Options};
 const SIZE: u32 = 1024;
 const ROUNDS: usize = 31;
 
-/// Frames of each in a row, as a program draws them.
+/// Consecutive frames of each, as in a program.
 const TURN: usize = 4;
 
-/// Turns of each.
+/// Rounds.
 const TURNS: usize = 12;
 
 const VERTEX: &str = include_str!("../examples/mali/triangle.vert.s");
 
-/// What is drawn.
+/// The drawn case.
 struct Case {
     name: &'static str,
-    /// The fragment program, for us and for the other.
+    /// The fragment program, for both.
     mali: String,
     wgsl: String,
     mesh: Mesh,
@@ -53,33 +53,33 @@ struct Case {
     more: More,
 }
 
-/// What else is done. Where the name of a case says what the other does instead, scenes have no such thing.
+/// Fragment state. If a case's name mentions lavapipe's substitute, scenes lack the feature.
 #[derive(Clone, Copy, PartialEq)]
 enum More {
     Nothing,
     Depth,
-    /// A test of alpha.
+    /// An alpha test.
     Alpha,
-    /// Stencil counting and that test; the other has the test alone.
+    /// A stencil test that counts; lavapipe only tests.
     Stencil,
-    /// The other has one sample.
+    /// lavapipe has one sample.
     Samples,
     /// Between two of six levels.
     Levels,
-    /// The texture is read as BGR565; the other's is not.
+    /// The texture is read as BGR565; lavapipe's is not.
     Five65,
     /// The texture is six faces of a cube.
     Cube,
 }
 
-/// Which triangles.
+/// The triangles.
 #[derive(Clone, Copy, PartialEq)]
 enum Mesh {
-    /// The whole picture, so often, with the corners' w.
+    /// The whole picture, repeated, with the vertices' w.
     Screen(u32, [f32; 4]),
-    /// Squares of so many pixels in two triangles each.
+    /// Squares of this many pixels, of two triangles each.
     Squares(u32),
-    /// As many vertices as squares of four pixels have, all in one point.
+    /// As many vertices as squares of four pixels have, all at one point.
     Point,
 }
 
@@ -109,7 +109,7 @@ fn textured(name: &'static str, linear: bool) -> Case {
     }
 }
 
-/// A program that looks into a texture of a kind.
+/// A program that reads a texture of some kind.
 fn look(kind: &str, sample: &str) -> String {
     format!(
         "{HEAD}@group(0) @binding(3) var image: {kind}<f32>;
@@ -121,7 +121,7 @@ fn look(kind: &str, sample: &str) -> String {
 /// Two operations of a fragment program.
 const STEP: &str = "mul.v0 $1 $0, add.v1 $1 ^v0 ^const0, const0 0.05 0.04 0.03 0.02\n";
 
-/// A fragment program of so many times two operations.
+/// A fragment program with two operations repeated.
 fn steps(count: usize) -> String {
     format!("load.v $0 0, mov.v1 $1 $0\n{}mov.v1 $2 $1, stop\n", STEP.repeat(count))
 }
@@ -196,7 +196,7 @@ return v.tint; }}"
     ]
 }
 
-/// A look into a cube map in the direction of the varying.
+/// A lookup in a cube map in the direction of the varying.
 const CUBE: &str = ".fragment
 .uniform samplerCube picture
 .varying vec4 tint
@@ -240,7 +240,7 @@ fn vertices(mesh: Mesh) -> [Vec<[f32; 4]>; 2] {
     all
 }
 
-/// Width, height and texels of a case's texture: of a cube all faces, one behind the other.
+/// Width, height and texels of a case's texture: of a cube all faces in order.
 fn texels(more: More) -> (u32, u32, Vec<u8>) {
     let texel = |at: u32| [(at * 7) as u8, (at * 13) as u8, (at / 256) as u8, 255];
     let (width, height, count) = match more {
@@ -250,10 +250,10 @@ fn texels(more: More) -> (u32, u32, Vec<u8>) {
     (width, height, (0..count).flat_map(texel).collect())
 }
 
-/// Levels of a texture that has them, the first included.
+/// Levels of a texture with several, including the first.
 const LEVELS: u32 = 6;
 
-/// Texels of a level: every so many of the largest one's.
+/// Texels of a level: every n-th of the largest level's.
 fn level(number: u32) -> (u32, Vec<[u8; 4]>) {
     let (width, _, texels) = texels(More::Levels);
     let side = width >> number;
@@ -305,7 +305,7 @@ fn main() {
     if let Some(threads) = number("--threads", 1) {
         return beside(threads, behind("--case", 1).map_or("", String::as_str));
     }
-    // The other's threads are fixed when it starts.
+    // lavapipe's threads are fixed at its start.
     for threads in if all > 1 { vec![1, all] } else { vec![1] } {
         let mut again = std::process::Command::new(std::env::current_exe().expect("runs"));
         again
@@ -332,7 +332,7 @@ fn alone(name: &str, rounds: usize, threads: usize, only: usize) {
     }
 }
 
-/// Keeps this thread, and those that it starts, to one processor.
+/// Pins this thread, and those that it starts, to one processor.
 fn stay() {
     #[cfg(target_os = "linux")]
     {
@@ -343,7 +343,7 @@ fn stay() {
     }
 }
 
-/// Every case, ours and the other in turn.
+/// Every case, ours and lavapipe's alternating.
 fn beside(threads: usize, only: &str) {
     if threads == 1 {
         stay();
@@ -411,7 +411,7 @@ fn beside(threads: usize, only: &str) {
                 singles[0] / shared[0],
                 singles[2] / shared[2]
             )),
-            // What the other samples otherwise looks otherwise.
+            // Pictures that are sampled differently differ.
             peer.filter(|_| case.more != More::Five65)
                 .map_or(String::new(), |mut peer| peer.difference(&mut jobs[0]))
         );
@@ -421,7 +421,7 @@ fn beside(threads: usize, only: &str) {
     roof();
 }
 
-/// What a frame takes of devices that run beside each other, a thread each.
+/// Time of a frame on several devices in parallel, with one thread each.
 fn at_once(jobs: &mut [Job]) -> Duration {
     let begin = std::sync::Barrier::new(jobs.len());
     let frames = |job: &mut Job| {
@@ -439,7 +439,7 @@ fn at_once(jobs: &mut [Job]) -> Duration {
     Duration::from_secs_f64(1.0 / rate)
 }
 
-/// Frames with a texture of as many texels as pixels, which is another in each of them, and which is not.
+/// Frames with a texture of as many texels as pixels, which changes in each frame, or does not.
 fn new_texture(threads: usize) {
     let case = textured("", false);
     let image = Image {
@@ -467,7 +467,7 @@ fn new_texture(threads: usize) {
     );
 }
 
-/// What the machine allows, on one thread: how long it takes to write a picture's bytes, and to copy them.
+/// The machine's limits on one thread: the time to write a picture's bytes, and to copy them.
 fn roof() {
     let (mut picture, mut copy) = (vec![0u32; (SIZE * SIZE) as usize], vec![0u32; (SIZE * SIZE) as usize]);
     let mut best = [f64::INFINITY; 2];
@@ -491,7 +491,7 @@ fn roof() {
     );
 }
 
-/// What 20 operations more take in a program that has many, at best: what no frame can do without.
+/// Cost of 20 more operations in a long program, at best: a lower bound for any frame.
 fn operations() -> f64 {
     let best = |count: usize| {
         let mut job = Job::new(engine("native"), &plain("", &steps(count), ""), 1);
@@ -502,7 +502,7 @@ fn operations() -> f64 {
     (best(30) - best(10)) / 2.0
 }
 
-/// Jobs of one pixel, and the first job of programs that nobody ran before, of one tile.
+/// Jobs of one pixel, and the first job of a new program, of one tile.
 fn small_jobs(threads: usize) {
     const COUNT: u32 = 500;
     let [vertex, fragment, long] = [
@@ -513,7 +513,7 @@ fn small_jobs(threads: usize) {
     .map(|(text, stage)| assemble(text, stage));
     let names = ["native", "wide"];
     let mut times = names.map(|_| Times::default());
-    // In turn, and each before the other as often as behind it: who comes next finds another's memory.
+    // Alternating, each equally often first: the second one finds the other's data in the cache.
     for round in 0..4 * ROUNDS {
         for number in [round % 2, 1 - round % 2] {
             let mut gpu = Gpu::new(engine(names[number])).with_threads(threads);
@@ -541,7 +541,7 @@ fn small_jobs(threads: usize) {
     }
 }
 
-/// A draw of a mesh, of a picture of so many pixels each way.
+/// A draw of a mesh, in a picture of this size in both directions.
 fn draw<'a>([vertex, fragment]: [&'a Program; 2], size: u32, mesh: Mesh) -> Draw<'a> {
     let mut draw = Draw::new(vertex, fragment, [size, size]);
     let [positions, colors] = vertices(mesh);
@@ -560,7 +560,7 @@ fn identity() -> Vec<f32> {
     (0..16).map(|at| if at % 5 == 0 { 1.0 } else { 0.0 }).collect()
 }
 
-/// A job of ours that can be run again and again.
+/// One of our jobs that can be run repeatedly.
 struct Job {
     gpu: Gpu,
     prepared: Prepared,
@@ -583,7 +583,7 @@ impl Job {
         job
     }
 
-    /// A case as the driver draws it, with a texture.
+    /// A case as our driver draws it, with a texture.
     fn with(engine: Box<dyn Engine>, case: &Case, threads: usize, image: Option<Image>) -> Self {
         let vertex = assemble(VERTEX, Stage::Vertex);
         let fragment = assemble(&case.mali, Stage::Fragment);
@@ -605,7 +605,7 @@ impl Job {
         job
     }
 
-    /// Writes what a draw of the driver does not have into its state and its texture's descriptor.
+    /// Writes state into a draw and its texture's descriptor that the driver does not support.
     fn change(&mut self, more: More) {
         if matches!(more, More::Nothing | More::Depth | More::Cube) {
             return;
@@ -656,7 +656,7 @@ impl Job {
     }
 }
 
-/// Puts levels behind the first one into new memory, in tiles, and their addresses into a descriptor.
+/// Writes the further levels into new memory, tiled, and their addresses into a descriptor.
 fn put_levels(memory: &mut Memory, words: &mut [u32]) {
     const ROOM: u32 = 0x7000_0000;
     const PITCH: u32 = 0x2_0000;
@@ -673,18 +673,18 @@ fn put_levels(memory: &mut Memory, words: &mut [u32]) {
     }
 }
 
-/// Words into memory.
+/// Writes words into memory.
 fn put(memory: &mut Memory, at: u32, words: &[u32]) {
     for (at, word) in (at..).step_by(4).zip(words) {
         memory.write(at, &word.to_le_bytes()).unwrap();
     }
 }
 
-/// The same picture by Vulkan.
+/// The same picture with Vulkan.
 struct Peer {
     loaded: Loaded,
     scene: Scene,
-    /// The scene with one triangle of no size, of a mesh.
+    /// The scene with one degenerate triangle, for a mesh.
     bare: Option<Scene>,
 }
 
@@ -752,15 +752,15 @@ impl Peer {
         Self { loaded, scene, bare }
     }
 
-    /// Time of a frame that draws the scene so many times.
+    /// Time of a frame that draws the scene repeatedly.
     fn run(&mut self, draws: u32) -> Duration {
         self.scene.draws = Some(draws);
         self.loaded.draw(&self.scene, &[], None).unwrap().frame.timing.draw
     }
 
-    /// A frame's time; of meshes, without copying the vertices to where they are drawn from.
+    /// A frame's time; for meshes, without copying the vertices.
     fn time(&mut self) -> Duration {
-        /// Draws more than one, for two frames to differ by more than frames do by themselves.
+        /// Draws more than one, so that two frames differ by more than the noise.
         const MORE: u32 = 4;
         let Some(bare) = &self.bare else {
             return self.run(1);
@@ -770,7 +770,7 @@ impl Peer {
         bare + self.run(1 + MORE).saturating_sub(one) / MORE
     }
 
-    /// Says where pictures differ.
+    /// Describes the difference of pictures.
     fn difference(&mut self, job: &mut Job) -> String {
         self.scene.draws = Some(1);
         let theirs = self.loaded.draw(&self.scene, &[], None).unwrap().frame.targets[0].to_rgba8();

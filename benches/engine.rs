@@ -1,8 +1,8 @@
-//! CPU time of drawing 1,000 objects with 64 textures: indices pushed into tables that are bound once, beside binding
-//! a descriptor set for each object. And what a second run gains from the
-//! cache on disk (where spirv-val is installed: that it need not judge the file again).
+//! CPU time of drawing 1,000 objects with 64 textures: pushed indices into tables that are bound once, against a
+//! descriptor set per object; and the time saved by the cache on disk in a second run (with spirv-val, which then need
+//! not validate the file again).
 //!
-//! `cargo bench --bench engine`; both ways run in turn, the medians and their ratio are printed.
+//! `cargo bench --bench engine`; both run alternating, and the medians and their ratio are printed.
 #![allow(missing_docs)]
 
 #[path = "../tests/it/vbc/canvas.rs"]
@@ -110,7 +110,7 @@ fn tables_beside_sets(context: &Context) {
     }
 }
 
-/// Time of recording the frame's draws, and of the whole frame until the device was through.
+/// Time to record the frame's draws, and of the whole frame until the device is done.
 fn time(canvas: &Canvas, record: impl FnOnce(vk::CommandBuffer)) -> [Duration; 2] {
     let start = Instant::now();
     let mut recorded = Duration::ZERO;
@@ -128,7 +128,7 @@ fn median(times: impl Iterator<Item = Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// A descriptor set per texture, as an engine without tables has them.
+/// A descriptor set per texture, as in an engine without tables.
 struct Sets {
     sets: Vec<vk::DescriptorSet>,
     pool: vk::DescriptorPool,
@@ -153,7 +153,7 @@ impl Sets {
             ty: kind,
             descriptor_count: 2 * count,
         }];
-        // SAFETY: plain creations; the layout is defined as the lowered program's set 0 is.
+        // SAFETY: creates objects; the layout is defined as the lowered program's set 0 is.
         unsafe {
             let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
             let layout = device.create_descriptor_set_layout(&info, None).unwrap();
@@ -201,7 +201,7 @@ impl Drop for Sets {
     }
 }
 
-/// Loading and drawing a file for the first time, and again with what the first run kept on disk.
+/// Loads and draws a file for the first time, and again with the first run's cache on disk.
 fn cache_on_disk(context: &Context) {
     let bytes = include_bytes!("../tests/data/vbc/uniform_members.vbc");
     let scene = skrymir::scene::Scene {

@@ -1,4 +1,4 @@
-//! How fast the Mali-400's programs are decoded and lifted, on one core: `cargo bench --bench mali`.
+//! Speed of decoding and lifting Mali-400 programs, on one core: `cargo bench --bench mali`.
 #![allow(missing_docs)]
 
 use divan::Bencher;
@@ -55,7 +55,7 @@ impl std::fmt::Display for Sample {
     }
 }
 
-/// The programs of the samples, and of the MBS files of the corpus where it is there: the longest of each stage.
+/// The programs of the samples, and the longest of each stage of the corpus' MBS files if it is present.
 fn samples() -> Vec<Sample> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut all = Vec::new();
@@ -81,7 +81,7 @@ fn samples() -> Vec<Sample> {
             }));
         }
     }
-    // Samples of every instruction have some whose meaning is not known.
+    // Samples of every instruction include some of unknown meaning.
     all.retain(|sample| lift_one(&sample.program, true).is_ok());
     all.sort_by_key(|sample| std::cmp::Reverse(sample.program.code.len()));
     let longest = |stage| all.iter().filter(move |sample| sample.program.stage == stage).take(4);
@@ -91,13 +91,13 @@ fn samples() -> Vec<Sample> {
         .collect()
 }
 
-/// A program to a validated module that keeps the hardware's numbers.
+/// Lifts a program to a validated module with the hardware's arithmetic.
 #[divan::bench(args = samples())]
 fn lift_exact(bencher: Bencher, sample: &Sample) {
     lifted(bencher, sample, true);
 }
 
-/// A program to a validated module for reading.
+/// Lifts a program to a validated module in readable form.
 #[divan::bench(args = samples())]
 fn lift_plain(bencher: Bencher, sample: &Sample) {
     lifted(bencher, sample, false);

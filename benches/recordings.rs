@@ -1,9 +1,10 @@
-//! Recorded frames of real programs, run again: jobs a second with fast paths and without, on one thread.
+//! Recorded frames of real programs, replayed: jobs per second with fast paths and without, on one thread.
 //!
-//! `cargo bench --bench recordings` takes every recording of `../shared/corpus/mali`, read in place, where that is there;
-//! `-- PATH...` takes others, `.trace` files or folders of them, such as `skrymir gles --record FOLDER` writes. Of each
-//! recording the last geometry job and the last pixel job run in turn, with everything cached that the jobs before them left.
-//! Both ways run alternately, so that a busy machine is busy for both; the pictures of both must be the same.
+//! `cargo bench --bench recordings` reads every recording of `../shared/corpus/mali` in place if it is present; `--
+//! PATH...`
+//! reads others, `.trace` files or folders of them, such as those of `skrymir gles --record FOLDER`. Of each recording
+//! the last geometry job and the last pixel job run alternating, with the caches left by the jobs before them. Both
+//! modes also alternate, so that other load affects both; their pictures must be equal.
 #![allow(missing_docs)]
 
 use emulator::exec::Engine;
@@ -15,10 +16,10 @@ use loader::trace::{Pipe, Record, Trace};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Time that each way of a recording gets.
+/// Time for each mode of a recording.
 const TIME: Duration = Duration::from_millis(60);
 
-/// Turns in which it gets that.
+/// Rounds of that time.
 const TURNS: u32 = 6;
 
 /// A recording that has run once, and its last jobs.
@@ -44,7 +45,7 @@ impl Recording {
         Ok(Self { gpu, jobs })
     }
 
-    /// Runs the jobs for some time; how often that was, and how long it really took.
+    /// Runs the jobs for some time; returns how often, and the exact time.
     fn run(&mut self, time: Duration) -> Result<(u32, Duration), String> {
         let (start, mut rounds) = (Instant::now(), 0);
         while start.elapsed() < time {

@@ -1,6 +1,6 @@
-//! How fast SkSL binaries are read and written, on one core.
+//! Speed of reading and writing SkSL binaries, on one core.
 //!
-//! Over the corpus of real files where it is, else over a program of our own; throughput counts the files' bytes.
+//! Over the corpus of real files if it is present, else over our own program; throughput counts the files' bytes.
 #![allow(missing_docs)]
 
 use divan::counter::BytesCount;

@@ -1,6 +1,6 @@
-//! How many invocations a second the S₀ host runs: a tight loop of two blocks without globs, on one core.
+//! Invocations per second of the S₀ host: a tight loop of two blocks without globs, on one core.
 //!
-//! `cargo bench --bench sl`; with `-- --steps N` so many steps, and the resident memory before and behind them.
+//! `cargo bench --bench sl`; with `-- --steps N` it runs N steps and prints the resident memory before and after them.
 #![allow(missing_docs)]
 
 use skrymir::s0::Host;

@@ -1,7 +1,7 @@
 //! Walking and printing SPIR-V, beside rspirv and spirv-dis.
 //!
-//! One large module is made of all compiled samples' function bodies repeated, so that starting the process is a small
-//! part of spirv-dis's time; throughput is bytes of SPIR-V per second.
+//! One large module repeats the function bodies of all compiled samples, so that the process' start is a small part of
+//! spirv-dis's time; throughput is bytes of SPIR-V per second.
 
 #[allow(dead_code)] // the tests use the rest
 #[path = "../tests/it/common.rs"]
@@ -17,7 +17,7 @@ use skrymir::loader::spirv::{Bytes, Grammar, dis, instructions, op};
 use std::sync::LazyLock;
 use std::time::Instant;
 
-/// A module of some 16 MiB: one sample's declarations, and its functions many times over with ids of their own.
+/// A module of about 16 MiB: one sample's declarations, and its functions many times with new ids.
 static LARGE: LazyLock<Vec<u32>> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a folder");
     let all = modules::compiled(folder.path());
@@ -50,7 +50,7 @@ fn repeat(words: &[u32], wanted: usize) -> Vec<u32> {
             i.words.get(1 + usize::from(row.has_type)).copied()
         })
         .collect();
-    // Where in the body the ids of its own are; every copy moves them beyond the last.
+    // Positions of the body's own ids; every copy moves them beyond the last.
     let mut places = Vec::new();
     for i in &walk {
         for operand in skrymir::loader::spirv::operand::operands(grammar, &context, grammar.row(i.opcode), i).flatten()
@@ -76,7 +76,7 @@ fn main() {
     divan::main();
 }
 
-/// The figures side by side, best of some runs each.
+/// The figures side by side, the best of several runs each.
 fn ratios() {
     let words = &*LARGE;
     let megabytes = words.len() as f64 * 4e-6;

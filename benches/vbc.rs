@@ -1,12 +1,12 @@
-//! How long a VBC file takes from bytes to a validated view with its requirements, next to rspirv's parse of the same
-//! words. The table comes first, then divan's figures for our own samples.
+//! Time from a VBC file's bytes to a validated view with its requirements, beside rspirv's parse of the same words.
+//! First the table, then divan's figures for our own samples.
 
 use loader::vbc::{self, Stage};
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What a file may take.
+/// Time budget of a file.
 const BUDGET: Duration = Duration::from_micros(50);
 
 fn main() {
@@ -18,7 +18,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The corpus where it is, and our own samples.
+/// The corpus if it is present, and our own samples.
 fn files() -> Vec<PathBuf> {
     let folders = [root().join("../shared/corpus/vbc"), root().join("tests/data")];
     let entries = folders
@@ -34,7 +34,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// Reads, validates, and works out what the device must have.
+/// Reads, validates, and computes the device requirements.
 fn load(bytes: &[u8]) -> usize {
     let file = vbc::read(bytes).expect("a readable file");
     let (report, needs) = (vbc::validate(&file), vbc::requirements(&file));

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Debian's unmodified kernel and Mesa on an emulated Orange Pi with a Mali-400 on its bus (QEMU): sets up whatever is missing,
-# boots, runs a C program for OpenGL ES 2 and brings its picture out.
+# Runs Debian's unmodified kernel and Mesa on an emulated Orange Pi with a Mali-400 on its bus (QEMU): installs what is
+# missing, boots, runs a C program for OpenGL ES 2 and copies its picture out.
 #
 #   examples/board.sh [PICTURE.png [PROGRAM.c]]   the program gets the picture's path as its argument; board.png, scene.c
-#   examples/board.sh --check                     what examples/board/check lists, and three pictures beside `skrymir gles`'s
+#   examples/board.sh --check                     the checks of examples/board/check; compares three pictures with gles's
 #   examples/board.sh --shell                     a shell on the board
-#   examples/board.sh --trace FILE                the registers of small jobs, power off and on, a bad address, an endless job:
-#                                                 what emulator/board/tests/lima.trace is
+#   examples/board.sh --trace FILE                registers of small jobs, power cycles, a bad address and an endless job, as
+#                                                 in emulator/board/tests/lima.trace
 #
-# Before these: --machine cubieboard (orangepi-pc), --record FOLDER (its jobs, for replay, inspect, diff and dap),
-# --registers FILE (its registers, for replay --dump).
-# SKRYMIR_BOARD is the folder for all that is fetched and built (~/.cache/skrymir/board), SKRYMIR_BOARD_TIME the seconds after
-# which the machine is switched off (600; 1800 for --check), SKRYMIR a command `skrymir` that is built already.
+# Options before these: --machine cubieboard (default orangepi-pc), --record FOLDER (records jobs, for replay, inspect,
+# diff and dap), --registers FILE (records register accesses, for replay --dump). SKRYMIR_BOARD is the folder for
+# downloads and builds (~/.cache/skrymir/board), SKRYMIR_BOARD_TIME the timeout of the machine in seconds (600; 1800 for
+# --check), SKRYMIR an existing `skrymir` program.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 here=$root/examples/board
@@ -75,7 +75,7 @@ if [ ! -e "$guest/done" ]; then
 fi
 version=$(cat "$guest/done")
 
-# Libraries a file needs, with what they need.
+# The libraries of a file, with their dependencies.
 need() {
     local name place
     for name in $(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
@@ -90,7 +90,7 @@ need() {
     done
 }
 
-# The part of the initial RAM disk that stays the same.
+# The part of the initial RAM disk that is always the same.
 if [ ! -e "$guest/base.gz" ]; then
     echo "board: putting the initial RAM disk together" >&2
     image=$guest/image
@@ -158,10 +158,10 @@ draw)
     echo "./$(basename "$program" .c) /tmp/out/picture.png" >"$work/image/programs/draw"
     ;;
 esac
-# An initial RAM disk may be several archives in a row; the later one's files win.
+# An initial RAM disk may be a concatenation of archives; a later one's files replace an earlier one's.
 (cd "$work/image" && find . | cpio --quiet -o -H newc | gzip -1) >"$work/own.gz"
 cat "$guest/base.gz" "$work/own.gz" >"$work/initrd"
-# What comes out lies on the SD card, as one archive.
+# The results are on the SD card, as one archive.
 truncate -s 64M "$work/card"
 
 qemu=("$folder/qemu/bin/qemu-system-arm" -M "$board" -m 1G -nic none -no-reboot -display none -monitor none
@@ -178,7 +178,7 @@ timeout "$limit" "${qemu[@]}" -serial "file:$work/console" </dev/null >"$work/qe
 process=$!
 while kill -0 $process 2>/dev/null; do
     [ ! -t 2 ] || printf '\r%s\033[K' "$(tail -c 200 "$work/console" 2>/dev/null | tail -1 | tr -d '\r' | cut -c1-100)" >&2
-    # A cubieboard of QEMU's cannot switch itself off.
+    # QEMU's cubieboard cannot switch itself off.
     ! grep -aq 'reboot: System halted' "$work/console" 2>/dev/null || kill $process
     sleep 0.5
 done

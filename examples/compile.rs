@@ -1,4 +1,4 @@
-//! Compiles a pair of shaders, draws a triangle with it on the emulated Mali-400, and says what the programs cost:
+//! Compiles a pair of shaders, draws a triangle with it on the emulated Mali-400, and prints the programs' cost:
 //! `cargo run --example compile [OUT.png]`.
 
 use compiler::{Input, Options, Stage, compile};

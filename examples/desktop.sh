@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sets up whatever is missing and shows a desktop on the emulated Mali-400: Debian's compositor, and three programs with
-# windows that draw with Mesa's own driver. Leaves a picture of it.
+# Installs what is missing and shows a desktop on the emulated Mali-400: Debian's compositor and three programs with
+# windows, all drawing with Mesa's driver. Saves a picture of it.
 # Usage: examples/desktop.sh [PICTURE] [SECONDS]
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,4 +1,4 @@
-//! An engine with its own Vulkan device draws many objects with different textures: every texture is put into the
+//! An engine with its own Vulkan device draws many objects with different textures: every texture is added to the
 //! tables once, and each draw pushes an index.
 //!
 //! ```text
@@ -26,7 +26,7 @@ const COLUMNS: usize = 16;
 const TEXTURES: usize = 64;
 const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 
-/// What the engine has of Vulkan, before this library comes in.
+/// The engine's Vulkan objects, independent of this library.
 struct Engine {
     device: ash::Device,
     instance: ash::Instance,
@@ -37,7 +37,7 @@ struct Engine {
 
 impl Engine {
     fn new() -> Result<Self> {
-        // SAFETY: an ordinary start of Vulkan, with the features that VBC and dynamic rendering need.
+        // SAFETY: creates an instance and a device, with the features that VBC and dynamic rendering need.
         unsafe {
             let entry = ash::Entry::load()?;
             let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
@@ -74,7 +74,7 @@ impl Engine {
         vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true)
     }
 
-    /// Hands the device to the library; the engine keeps owning it.
+    /// Passes the device to the library; the engine still owns it.
     fn adopt(&self) -> Result<Context> {
         let adopted = Adopted {
             instance: self.instance.clone(),
@@ -119,7 +119,7 @@ fn texels(index: usize) -> Texels {
     }
 }
 
-/// Three corners of each object's triangle, in a grid over the picture.
+/// Three vertices of each object's triangle, in a grid over the picture.
 fn vertices(objects: usize) -> Vec<[f32; 2]> {
     let step = 2.0 / COLUMNS as f32;
     (0..objects)
@@ -137,9 +137,9 @@ fn vertices(objects: usize) -> Vec<[f32; 2]> {
         .collect()
 }
 
-/// A buffer in host-visible memory, as small engines have it.
+/// A buffer in host-visible memory, as in small engines.
 fn buffer(engine: &Engine, usage: vk::BufferUsageFlags, bytes: &[u8]) -> Result<(vk::Buffer, vk::DeviceMemory)> {
-    // SAFETY: plain creation; the memory is of a host-visible type and is mapped while it is filled.
+    // SAFETY: creates a buffer; its memory is host-visible and stays mapped while it is filled.
     unsafe {
         let info = vk::BufferCreateInfo::default().size(bytes.len() as u64).usage(usage);
         let buffer = engine.device.create_buffer(&info, None)?;
@@ -156,13 +156,13 @@ fn buffer(engine: &Engine, usage: vk::BufferUsageFlags, bytes: &[u8]) -> Result<
     }
 }
 
-/// A block of its own for one resource; small ones are rounded up, as blocks of an engine's allocator would be.
+/// Allocates memory for one resource; small sizes are rounded up, as an engine's allocator would.
 fn allocate(
     engine: &Engine,
     needs: vk::MemoryRequirements,
     wanted: vk::MemoryPropertyFlags,
 ) -> Result<vk::DeviceMemory> {
-    // SAFETY: plain queries and one allocation.
+    // SAFETY: queries and one allocation.
     unsafe {
         let types = engine.instance.get_physical_device_memory_properties(engine.physical);
         let fits = |index: &u32| {
@@ -200,7 +200,7 @@ impl Canvas {
             .array_layers(1)
             .samples(vk::SampleCountFlags::TYPE_1)
             .usage(vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC);
-        // SAFETY: plain creation of an image with its own memory.
+        // SAFETY: creates an image with its own memory.
         unsafe {
             let image = engine.device.create_image(&info, None)?;
             let needs = engine.device.get_image_memory_requirements(image);
@@ -244,7 +244,7 @@ fn main() -> Result<()> {
     let pixels = vec![0; (SIZE * SIZE * 4) as usize];
     let (read_buffer, read_memory) = buffer(&engine, vk::BufferUsageFlags::TRANSFER_DST, &pixels)?;
     {
-        // The library's part: everything in this block.
+        // This block is the part that uses the library.
         let context = engine.adopt()?;
         let mut tables = Tables::new(&context)?;
         let mut textures = Vec::new();
@@ -265,7 +265,7 @@ fn main() -> Result<()> {
         order.sort_by_key(|object| handles[object % TEXTURES].page());
         draw(&engine, &canvas, vertex_buffer, read_buffer, |commands| {
             let mut binder = Binder::default();
-            // SAFETY: the command buffer is recording inside the engine's rendering.
+            // SAFETY: the command buffer is recording within the engine's rendering.
             unsafe {
                 engine
                     .device
@@ -308,7 +308,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The engine's frame: clears, draws what `record` says, copies the picture to a buffer, waits.
+/// Draws a frame: clears, calls `record`, copies the picture to a buffer, waits.
 fn draw(
     engine: &Engine,
     canvas: &Canvas,
@@ -361,7 +361,7 @@ fn draw(
             height: SIZE,
             depth: 1,
         });
-    // SAFETY: an ordinary frame: one command buffer of its own pool, waited for before anything is destroyed.
+    // SAFETY: one command buffer of its own pool, which is waited for before any object is destroyed.
     unsafe {
         let pool = device.create_command_pool(&vk::CommandPoolCreateInfo::default(), None)?;
         let info = vk::CommandBufferAllocateInfo::default()

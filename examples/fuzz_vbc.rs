@@ -1,13 +1,13 @@
-//! Damages VBC files and sees that each ends in an error or a picture.
+//! Mutates VBC files and checks that each draw ends in an error or a picture.
 //!
 //! ```text
 //! cargo run --release --example fuzz_vbc -- [--seconds N] [--mutations N] [--seed N] [--keep DIR] FILE...
 //! ```
 //!
-//! Every file is damaged `--mutations` times (or as often as fits into `--seconds` over all files), in its reflection
-//! and in its SPIR-V. The drawing is done by child processes with the validation layer on where it is installed. A
-//! child that panics, a validation message, and a driver that dies or hangs are findings: the file that did it is
-//! kept. Exit code 1 when our side is at fault (a panic or a message); dead and hung drivers are counted apart.
+//! Every file is mutated `--mutations` times (or as often as fits into `--seconds` over all files), in its reflection
+//! and in its SPIR-V. Child processes draw, with the validation layer if it is installed. A child that panics, a
+//! validation message, and a driver that crashes or hangs are findings: the file is kept. The exit code is 1 for a
+//! panic or a message; crashed and hung drivers are counted separately.
 
 use clap::Parser;
 use loader::vbc::{self, Model, Stage};
@@ -22,33 +22,33 @@ use vulkan::{Context, Options, Validation};
 
 #[derive(Parser)]
 struct Args {
-    /// VBC files to damage
+    /// VBC files to mutate
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Damaged versions of each file
+    /// Mutations of each file
     #[arg(long, default_value_t = 500)]
     mutations: u64,
-    /// Stop after so long, each file having had its share
+    /// Time limit, divided evenly among the files
     #[arg(long)]
     seconds: Option<u64>,
-    /// Start of the random numbers
+    /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Folder that findings are kept in
+    /// Folder for findings
     #[arg(long, default_value = "fuzz-findings")]
     keep: PathBuf,
-    /// Draw: the parent starts children with this, from this mutation on
+    /// Draw: used by the parent to start a child at this mutation
     #[arg(long, hide = true)]
     child: Option<u64>,
 }
 
 /// Exit code of a child whose device did not finish.
 const HUNG: i32 = 70;
-/// Exit code of a child that met a validation message.
+/// Exit code of a child that got a validation message.
 const MESSAGE: i32 = 71;
 /// Longest time of one draw.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Files of more bytes compile for minutes.
+/// Larger files compile for minutes.
 const LARGE: usize = 100_000;
 
 fn main() {
@@ -59,7 +59,7 @@ fn main() {
     std::process::exit(parent(&args));
 }
 
-/// What children said over all files.
+/// Results of the children over all files.
 #[derive(Default)]
 struct Count {
     pictures: u64,
@@ -102,7 +102,7 @@ fn parent(args: &Args) -> i32 {
     i32::from(panics + messages > 0)
 }
 
-/// Runs children over one file's mutations; where one dies the next starts behind what killed it.
+/// Runs children over one file's mutations; after a crash the next child starts at the next mutation.
 fn one_file(args: &Args, path: &Path, share: Option<Duration>, total: &mut Count) {
     let end = share.map(|share| Instant::now() + share);
     let mut next = 0;
@@ -210,7 +210,7 @@ fn say(letter: &str) {
     let _ = out.flush();
 }
 
-/// Random damage.
+/// Random mutations.
 struct Damage(fastrand::Rng);
 
 impl Damage {
@@ -218,7 +218,7 @@ impl Damage {
         self.0.usize(..n.max(1))
     }
 
-    /// A value near an old one, an edge, or anything.
+    /// A value near the old one, an edge value, or any value.
     fn byte(&mut self, old: u8) -> u8 {
         match self.below(4) {
             0 => old.wrapping_add(1),
@@ -239,7 +239,7 @@ impl Damage {
     }
 }
 
-/// One to three changes of reflection or code; now and then of the raw bytes.
+/// One to three changes of reflection or code; sometimes of the raw bytes.
 fn damage(model: &Model, bytes: &[u8], seed: u64) -> Vec<u8> {
     let mut random = Damage(fastrand::Rng::with_seed(seed));
     if random.below(8) == 0 {

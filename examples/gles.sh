@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sets up whatever is missing and runs a C program for OpenGL ES 2 on the emulated Mali-400 with Mesa's own driver;
-# without one, the project's test program.
+# Installs what is missing and runs a C program for OpenGL ES 2 on the emulated Mali-400 with Mesa's driver; by default
+# the project's test program.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/tests/setup.sh"

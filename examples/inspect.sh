@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Records a draw, makes a page to look into it, and takes a picture of the page with a headless Chromium.
+# Records a draw, writes a page about the recording, and takes a picture of the page with a headless Chromium.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/setup.sh

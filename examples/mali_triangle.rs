@@ -8,10 +8,10 @@ use loader::mbs::Stage;
 use skrymir::picture::{Picture, Save};
 use utgard::shader;
 
-/// Positions go through a matrix to the window; colours go on.
+/// Transforms positions to the window by a matrix; passes colours on.
 const VERTEX: &str = include_str!("mali/triangle.vert.s");
 
-/// The colour between the corners.
+/// Interpolates the colour.
 const FRAGMENT: &str = include_str!("mali/triangle.frag.s");
 
 fn main() -> anyhow::Result<()> {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up whatever is missing (a Rust toolchain, a Vulkan driver) and draws: a VBC file, or the project's own triangle.
+# Installs what is missing (a Rust toolchain, a Vulkan driver) and draws a VBC file, by default the project's triangle.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/tests/setup.sh"

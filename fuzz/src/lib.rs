@@ -6,8 +6,8 @@ use std::path::Path;
 
 /// The fuzz target of the property of that name.
 ///
-/// libFuzzer's own panic hook would end the process before a panic of somebody else's code could be caught and reported,
-/// which is right for those; one that nobody catches ends the process all the same.
+/// libFuzzer's own panic hook would end the process before a caught panic of a dependency could be reported; without it
+/// an uncaught panic still ends the process.
 #[macro_export]
 macro_rules! target {
     ($name:ident) => {
@@ -21,7 +21,7 @@ macro_rules! target {
     };
 }
 
-/// With `FUZZ_SEEDS=FOLDER` what the property starts from is written there, and nothing is fuzzed.
+/// With `FUZZ_SEEDS=FOLDER` the property's initial inputs are written there, without fuzzing.
 pub fn write_seeds(name: &str) {
     let Some(folder) = std::env::var_os("FUZZ_SEEDS") else { return };
     let folder = Path::new(&folder);

@@ -1,11 +1,11 @@
-//! The application around the effects: a device, a target to draw to, a pass of its own, without a window.
+//! The application around the effects: a device, a target and a render pass, without a window.
 
 use crate::Effect;
 
 /// Format of the target.
 pub const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
-/// What can stop the application.
+/// Any error of the application.
 pub type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
 /// A wgpu device without a window.
@@ -15,7 +15,7 @@ pub struct App {
     pub device: wgpu::Device,
     /// Its queue.
     pub queue: wgpu::Queue,
-    /// The device's name and what drives it.
+    /// The device's name and backend.
     pub name: String,
 }
 
@@ -26,15 +26,15 @@ pub struct Drawn<'a> {
     pub effect: &'a Effect,
     /// Its vertices, interleaved as [`Effect::vertex`] says; none for effects without inputs.
     pub vertices: Option<&'a wgpu::Buffer>,
-    /// How many.
+    /// Number of vertices.
     pub count: u32,
 }
 
 impl App {
-    /// Opens a device; software will do.
+    /// Opens a device, including a software one.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is none.
     pub fn new() -> Result<Self> {
         let instance = wgpu::Instance::default();
         let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions::default()))?;
@@ -90,11 +90,11 @@ impl App {
         })
     }
 
-    /// The application's frame: its pass begins with a colour, and the effects draw in it, one over the other. The
-    /// pixels, four bytes each.
+    /// A frame of the application: its pass clears to a colour, and draws the effects in order. Returns the pixels,
+    /// four bytes each.
     ///
     /// # Errors
-    /// When wgpu cannot bring the picture back.
+    /// If wgpu cannot read the picture back.
     pub fn frame(&self, [width, height]: [u32; 2], clear: wgpu::Color, effects: &[Drawn<'_>]) -> Result<Vec<u8>> {
         let usage = wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC;
         let target = self.target([width, height], usage);

@@ -1,4 +1,4 @@
-//! The plugin: a file on a wgpu device, ready for any render pass.
+//! The plugin: loads a file onto a wgpu device, for use in any render pass.
 
 use crate::stage::{Part, Stage, UNIFORM};
 use crate::{Error, Result, Uniforms};
@@ -8,14 +8,14 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use translate::ShaderStage;
 
-/// What a file leaves to the application.
+/// Pipeline state that a file does not define.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Format of the targets that are drawn to, one for each of the file's outputs.
+    /// Format of the render targets, one for each of the file's outputs.
     pub format: wgpu::TextureFormat,
-    /// How its colours meet those that are there; they replace them where nothing is said.
+    /// Blending; without it colours replace the target's.
     pub blend: Option<wgpu::BlendState>,
-    /// What the vertices make.
+    /// Primitive topology.
     pub topology: wgpu::PrimitiveTopology,
 }
 
@@ -30,14 +30,14 @@ impl Options {
     }
 }
 
-/// What is in a slot.
+/// Contents of a slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Texture<'a> {
     /// The slot's number.
     pub slot: u32,
     /// The texture.
     pub view: &'a wgpu::TextureView,
-    /// How it is sampled.
+    /// Its sampler.
     pub sampler: &'a wgpu::Sampler,
 }
 
@@ -51,11 +51,11 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// Reads a file (VBC, or an SkSL binary of version 11) and makes its pipeline.
+    /// Reads a file (VBC, or an SkSL binary of version 11) and creates its pipeline.
     ///
     /// # Errors
-    /// When the file is not valid, needs more than vertices, textures and uniforms, has no form in WGSL, or wgpu refuses
-    /// it; and for a slot without a texture.
+    /// If the file is invalid, needs more than vertices, textures and uniforms, cannot be expressed in WGSL, or wgpu
+    /// rejects it; and for a slot without a texture.
     pub fn new(device: &wgpu::Device, bytes: &[u8], options: &Options, textures: &[Texture<'_>]) -> Result<Self> {
         let bytes = match bytes.starts_with(&vbc::MAGIC) {
             true => Cow::Borrowed(bytes),
@@ -91,20 +91,20 @@ impl Effect {
         })
     }
 
-    /// Names of the uniform's members, with how many numbers each has.
+    /// Names of the uniform's members, each with its number of values.
     pub fn members(&self) -> impl Iterator<Item = (&str, usize)> {
         self.uniforms.iter().flat_map(|(uniforms, _)| uniforms.members())
     }
 
-    /// How vertices lie in the buffer, by the file's reflection: interleaved.
+    /// Layout of the interleaved vertex buffer, by the file's reflection.
     pub fn vertex(&self) -> &VertexLayout {
         &self.vertex
     }
 
-    /// Gives a uniform member its numbers, matrices column by column, for what is submitted from now on.
+    /// Sets a uniform member, matrices column by column, for later submissions.
     ///
     /// # Errors
-    /// When there is no such member, or it has another number of numbers.
+    /// If there is no such member, or it has another number of values.
     pub fn set(&mut self, queue: &wgpu::Queue, name: &str, values: &[f32]) -> Result<()> {
         let Some((uniforms, buffer)) = &mut self.uniforms else {
             return Err(Error::Input(format!(
@@ -129,7 +129,7 @@ impl Effect {
     }
 }
 
-/// Does something with the device, and tells what that says of it.
+/// Calls `work` and returns the device's errors.
 fn watched<T>(device: &wgpu::Device, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let scopes =
         [wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal].map(|filter| device.push_error_scope(filter));
@@ -143,7 +143,7 @@ fn watched<T>(device: &wgpu::Device, work: impl FnOnce() -> Result<T>) -> Result
     }
 }
 
-/// Refuses what the plugin does not bring, by name.
+/// Rejects resources that the plugin does not support, by name.
 fn supported(reflection: &Reflection) -> Result<()> {
     let other = |stage: &&&str| !matches!(**stage, "VK_SHADER_STAGE_VERTEX_BIT" | "VK_SHADER_STAGE_FRAGMENT_BIT");
     if let Some(stage) = reflection.stages.iter().find(other) {
@@ -197,18 +197,18 @@ fn pipeline(
         }))
     };
     let (vertex, fragment) = (module(vertex)?, module(fragment)?);
-    let attribute = |told: &loader::reflect::VertexAttribute| -> Result<_> {
+    let converted = |attribute: &loader::reflect::VertexAttribute| -> Result<_> {
         Ok(wgpu::VertexAttribute {
-            format: vertex_format(told.format)?,
-            offset: told.offset.into(),
-            shader_location: told.location,
+            format: vertex_format(attribute.format)?,
+            offset: attribute.offset.into(),
+            shader_location: attribute.location,
         })
     };
     let attributes: Vec<_> = reflection
         .vertex
         .attributes
         .iter()
-        .map(attribute)
+        .map(converted)
         .collect::<Result<_>>()?;
     let interleaved = wgpu::VertexBufferLayout {
         array_stride: reflection.vertex.stride.into(),
@@ -224,7 +224,7 @@ fn pipeline(
     let targets: Vec<_> = reflection.outputs.iter().map(|_| Some(target.clone())).collect();
     Ok(device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
         label: None,
-        // What the stages read, and nothing else.
+        // Only the resources that the stages use.
         layout: None,
         vertex: wgpu::VertexState {
             module: &vertex,
@@ -249,7 +249,7 @@ fn pipeline(
     }))
 }
 
-/// The bind groups: textures and samplers, and behind them the uniform where there is one.
+/// The bind groups: textures and samplers, then the uniform block if there is one.
 fn groups(
     device: &wgpu::Device,
     pipeline: &wgpu::RenderPipeline,

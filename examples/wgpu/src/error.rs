@@ -1,22 +1,22 @@
-//! What can go wrong with an effect.
+//! Errors of an effect.
 
 use std::fmt;
 
 /// The result of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an effect cannot be made or filled in.
+/// Why creating or setting an effect failed.
 #[derive(Debug)]
 pub enum Error {
-    /// The file breaks its format.
+    /// The file violates its format.
     File(loader::Error),
-    /// The file has no form in WGSL.
+    /// The file cannot be expressed in WGSL.
     Translate(translate::Error),
-    /// The file needs what this plugin does not bring.
+    /// The file needs a feature that this plugin lacks.
     Unsupported(String),
     /// A name, a slot or a number of values that the file does not have.
     Input(String),
-    /// wgpu refuses.
+    /// Error of wgpu.
     Wgpu(wgpu::Error),
 }
 

@@ -1,8 +1,9 @@
-//! VBC shaders and SkSL effects in an application that draws with wgpu: a plugin to take along, [`Effect`].
+//! A reusable plugin, [`Effect`], for VBC shaders and SkSL effects in an application that draws with wgpu.
 //!
-//! A file's stages become WGSL by [`translate`], so that it does not matter which version of naga the application's wgpu
-//! has; what there is to fill in (vertices, textures by slot, uniforms by name) is what [`loader::reflect`] tells. The
-//! application keeps its device, its passes and its textures:
+//! [`translate`] turns a file's stages into WGSL, so they do not depend on the version of naga in the application's
+//! wgpu;
+//! [`loader::reflect`] lists the inputs (vertices, textures by slot, uniforms by name). The application keeps its
+//! device, its passes and its textures:
 //!
 //! ```no_run
 //! # fn frame(device: &wgpu::Device, queue: &wgpu::Queue, pass: &mut wgpu::RenderPass<'_>) -> skrymir_wgpu_example::Result<()> {
@@ -16,8 +17,8 @@
 //! # }
 //! ```
 //!
-//! SPIR-V is not handed through: wgpu has no combined image samplers, which is what VBC's textures are, and its clip space
-//! has y upwards.
+//! SPIR-V is not passed to wgpu directly: wgpu has no combined image samplers, which VBC uses for textures, and y
+//! points up in its clip space.
 
 pub mod app;
 mod effect;

@@ -23,7 +23,7 @@ Options:
 Every slot has the same texture: a checker of two by two texels.
 ";
 
-/// A file and what is said of it.
+/// A file and its options.
 struct File {
     path: PathBuf,
     set: Vec<(String, Vec<f32>)>,
@@ -37,7 +37,7 @@ struct Args {
 }
 
 impl Args {
-    /// The command line; `None` where only help is asked for.
+    /// Parses the command line; `None` if only help is requested.
     fn parse() -> Result<Option<Self>, lexopt::Error> {
         let mut args = Self {
             files: Vec::new(),

@@ -1,17 +1,17 @@
-//! One stage of a VBC as wgpu takes it.
+//! One stage of a VBC for wgpu.
 
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use translate::naga::{AddressSpace, GlobalVariable, Handle, ResourceBinding};
 use translate::{Shader, ShaderStage, Source, Target};
 
-/// Set of the textures, as VBC's are brought to other languages.
+/// Set of the textures in a translated VBC.
 const TEXTURES: u32 = 0;
 
 /// Set and binding of the uniform block.
 pub(crate) const UNIFORM: ResourceBinding = ResourceBinding { group: 1, binding: 0 };
 
-/// What of a slot a stage reads: wgpu's layouts hold nothing else.
+/// Part of a slot that a stage uses: wgpu's layouts must list exactly these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Part {
     /// The texture of a slot.
@@ -21,7 +21,7 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    /// Its binding: both stages count the same way.
+    /// Its binding, which is the same in both stages.
     pub fn binding(self) -> u32 {
         match self {
             Self::Texture(slot) => 2 * slot,
@@ -32,11 +32,11 @@ impl Part {
 
 /// A stage.
 pub(crate) struct Stage {
-    /// The module, with its bindings where [`Part::binding`] says.
+    /// The module, with bindings by [`Part::binding`].
     pub shader: Shader,
-    /// What it reads of the slots.
+    /// The parts of slots that it uses.
     pub parts: BTreeSet<Part>,
-    /// Its uniform block, if it reads that.
+    /// Its uniform block, if it uses one.
     pub uniform: Option<Handle<GlobalVariable>>,
 }
 
@@ -44,7 +44,7 @@ impl Stage {
     /// Reads a stage of a VBC file.
     pub fn read(bytes: &[u8], stage: ShaderStage) -> Result<Self> {
         let source = Source {
-            // WGSL's layouts are not VBC's; the members are found by name.
+            // WGSL's layouts differ from VBC's; members are found by name.
             any_layout: true,
             y_up: true,
             ..Source::new("effect.vbc", bytes)?.stage(stage)
@@ -62,14 +62,14 @@ impl Stage {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// The resources that the entry point reads.
+    /// The resources that the entry point uses.
     fn used(shader: &Shader) -> impl Iterator<Item = (Handle<GlobalVariable>, &GlobalVariable)> {
         let info = shader.info.get_entry_point(shader.entry);
         let variables = shader.module.global_variables.iter();
         variables.filter(move |(handle, variable)| variable.binding.is_some() && !info[*handle].is_empty())
     }
 
-    /// Puts every texture, and the sampler it is sampled with, where both stages have it.
+    /// Assigns every texture and its sampler the binding that both stages use.
     fn place(shader: &mut Shader) -> Result<BTreeSet<Part>> {
         let mut places = Vec::new();
         let pairs = &shader.info.get_entry_point(shader.entry).sampling_set;

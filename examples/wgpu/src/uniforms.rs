@@ -1,16 +1,16 @@
-//! The uniform block: members by the names of the file, at the places they have in WGSL.
+//! The uniform block: members by the file's names, at their offsets in WGSL.
 
 use crate::stage::Stage;
 use crate::{Error, Result};
 use loader::reflect::UniformLayout;
 use translate::naga::{ArraySize, Handle, Module, ScalarKind, Type, TypeInner};
 
-/// A member as the application fills it in.
+/// A member that the application sets.
 #[derive(Clone, Debug, PartialEq)]
 struct Member {
     name: String,
     kind: ScalarKind,
-    /// The byte of each number in the block: columns of matrices and elements of arrays one behind the other.
+    /// Byte offset of each value in the block: columns of matrices and elements of arrays in order.
     places: Vec<u32>,
 }
 
@@ -22,7 +22,7 @@ pub struct Uniforms {
 }
 
 impl Uniforms {
-    /// The block that the stages read, zero everywhere; none where they read none.
+    /// The stages' uniform block, initially zero; `None` if they have none.
     pub(crate) fn of(stages: &[&Stage], layout: Option<&UniformLayout>) -> Result<Option<Self>> {
         let mut found: Option<Self> = None;
         for stage in stages {
@@ -47,12 +47,12 @@ impl Uniforms {
                     [only] if only.name.is_none() => ty = only.ty,
                     _ => break (members, *span),
                 },
-                _ => return Err(Error::Unsupported("a uniform that is no block".to_owned())),
+                _ => return Err(Error::Unsupported("a uniform that is not a block".to_owned())),
             }
         };
         let mut block = Self {
             members: Vec::new(),
-            // Uniform buffers are bound in steps of 16 bytes.
+            // Uniform buffers are bound in units of 16 bytes.
             bytes: vec![0; span.next_multiple_of(16) as usize],
         };
         for member in members {
@@ -61,9 +61,9 @@ impl Uniforms {
             let Some(kind) = numbers(module, member.ty, member.offset, &mut places) else {
                 return Err(Error::Unsupported(format!("the type of the uniform member {name}")));
             };
-            // The file's own word on how many numbers it has.
-            let told = layout.and_then(|layout| layout.members.iter().find(|told| told.name == name));
-            if told.is_none_or(|told| told.rows * told.columns * told.array != places.len() as u32) {
+            // Both sources of the number of values must agree.
+            let declared = layout.and_then(|layout| layout.members.iter().find(|member| member.name == name));
+            if declared.is_none_or(|member| member.rows * member.columns * member.array != places.len() as u32) {
                 return Err(Error::Unsupported(format!(
                     "the uniform member {name}: reflection and code disagree"
                 )));
@@ -73,17 +73,17 @@ impl Uniforms {
         Ok(block)
     }
 
-    /// Names of the members, with how many numbers each has.
+    /// Names of the members, each with its number of values.
     pub fn members(&self) -> impl Iterator<Item = (&str, usize)> {
         self.members
             .iter()
             .map(|member| (&member.name[..], member.places.len()))
     }
 
-    /// Fills a member in; matrices column by column.
+    /// Sets a member; matrices column by column.
     ///
     /// # Errors
-    /// When there is no such member, or it has another number of numbers.
+    /// If there is no such member, or it has another number of values.
     pub fn set(&mut self, name: &str, values: &[f32]) -> Result<()> {
         let Some(member) = self.members.iter().find(|member| member.name == name) else {
             let names: Vec<_> = self.members().map(|(name, _)| name).collect();
@@ -107,13 +107,13 @@ impl Uniforms {
         Ok(())
     }
 
-    /// What goes into the buffer.
+    /// The buffer's contents.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// The bytes at which the numbers of a value lie, and of what kind they are; none for types that are no numbers.
+/// Byte offsets of a value's scalars, and their kind; `None` for types that are not numeric.
 fn numbers(module: &Module, ty: Handle<Type>, at: u32, places: &mut Vec<u32>) -> Option<ScalarKind> {
     match &module.types[ty].inner {
         TypeInner::Scalar(scalar) if scalar.width == 4 => {

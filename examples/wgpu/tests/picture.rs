@@ -1,4 +1,4 @@
-//! What the application draws is what `skrymir run` draws of the same file, and uniforms have their effect.
+//! The application's picture equals that of `skrymir run`, and uniforms take effect.
 
 use loader::sksl::{self, Builder, Command, Operator, ProgramKind, Statement};
 use scene::picture::{Picture, compare};
@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 
 const SIZE: [u32; 2] = [96, 64];
 
-/// Differences that rounding makes: one step of a channel.
+/// Rounding differences: one step of a channel.
 const TOLERANCE: u8 = 1;
 
 const TEXTURED: &[u8] = include_bytes!("../../../tests/data/vbc/textured.vbc");
 
-/// Position and place in the texture; a triangle that fills no side of the picture evenly.
+/// Position and texture coordinates; a triangle with no edge along a side of the picture.
 const CORNERS: [f32; 15] = [
     -0.9, -0.8, 0.2, 0.0, 0.0, 0.7, -0.5, 0.2, 1.5, 0.25, -0.2, 0.9, 0.2, 0.5, 2.0,
 ];
 
-/// Turned a little, moved and squeezed, so that every column counts.
+/// A rotation, translation and shear, so that every column matters.
 const MVP: [f32; 16] = [
     0.9, 0.2, 0.0, 0.0, -0.1, 0.8, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.05, -0.1, 0.25, 1.0,
 ];
@@ -49,7 +49,7 @@ fn effect() -> Vec<u8> {
     sksl::write(&b.define(main, &[value]).finish()).expect("an effect")
 }
 
-/// What `skrymir run FILE --scene SCENE` draws.
+/// The picture of `skrymir run FILE --scene SCENE`.
 fn reference(vbc: &[u8], text: &str) -> Picture {
     let context = vulkan::Context::new(&vulkan::Options::default()).expect("a Vulkan device");
     let scene = Scene::parse(&format!("size = {SIZE:?}\n{text}"), Path::new("")).expect("a scene");
@@ -85,7 +85,7 @@ const CLEAR: wgpu::Color = wgpu::Color {
     a: 1.0,
 };
 
-/// An application with what its effects need.
+/// An application with the inputs of its effects.
 struct Stage {
     app: App,
     view: wgpu::TextureView,
@@ -157,7 +157,7 @@ impl Stage {
 }
 
 /// Asserts that two pictures agree, and that a third does not.
-fn assert_told_apart(drawn: &Picture, same: &Picture, other: &Picture) {
+fn assert_distinct(drawn: &Picture, same: &Picture, other: &Picture) {
     let close = compare(drawn, same, TOLERANCE).expect("sizes");
     assert!(
         close.same(),
@@ -174,16 +174,16 @@ const ORANGE: [f32; 4] = [1.0, 0.6, 0.3, 1.0];
 const GREEN: [f32; 4] = [0.2, 0.9, 0.4, 1.0];
 
 #[test]
-fn vbc_is_as_vulkan_draws_it() {
+fn vbc_matches_vulkan() {
     let stage = Stage::new();
     let drawn = stage.picture(&[(&stage.textured(ORANGE), Some(&CORNERS))]);
-    assert_told_apart(&drawn, &textured_reference(ORANGE), &textured_reference(GREEN));
+    assert_distinct(&drawn, &textured_reference(ORANGE), &textured_reference(GREEN));
     let drawn = stage.picture(&[(&stage.textured(GREEN), Some(&CORNERS))]);
-    assert_told_apart(&drawn, &textured_reference(GREEN), &textured_reference(ORANGE));
+    assert_distinct(&drawn, &textured_reference(GREEN), &textured_reference(ORANGE));
 }
 
 #[test]
-fn sksl_is_as_vulkan_draws_it() {
+fn sksl_matches_vulkan() {
     let stage = Stage::new();
     let vbc = translate::sksl::to_vbc(&sksl::read(&effect()).expect("an effect")).expect("a VBC");
     let reference = |tint| {
@@ -196,11 +196,11 @@ fn sksl_is_as_vulkan_draws_it() {
         )
     };
     let drawn = stage.picture(&[(&stage.sksl(ORANGE), None)]);
-    assert_told_apart(&drawn, &reference(ORANGE), &reference(GREEN));
+    assert_distinct(&drawn, &reference(ORANGE), &reference(GREEN));
 }
 
 #[test]
-fn effects_share_the_applications_pass() {
+fn effects_share_the_pass_of_the_application() {
     let stage = Stage::new();
     let (effect, textured) = (stage.sksl(GREEN), stage.textured(ORANGE));
     let both = stage.picture(&[(&effect, None), (&textured, Some(&CORNERS))]);
@@ -223,25 +223,25 @@ fn effects_share_the_applications_pass() {
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn errors_name_the_problem() {
     let stage = Stage::new();
     let mut effect = stage.textured(ORANGE);
     let members: Vec<_> = effect.members().collect();
     assert_eq!(members, [("mvp", 16), ("tint", 4), ("offset", 2)]);
-    let told = |result: Result<_, Error>| result.map(|_: ()| ()).expect_err("an error").to_string();
+    let message = |result: Result<_, Error>| result.map(|_: ()| ()).expect_err("an error").to_string();
     let queue = &stage.app.queue;
-    let unknown = told(effect.set(queue, "tnt", &[0.0]));
+    let unknown = message(effect.set(queue, "tnt", &[0.0]));
     assert_eq!(unknown, "no uniform member \"tnt\"; there are: mvp, tint, offset");
     assert_eq!(
-        told(effect.set(queue, "tint", &[0.0])),
+        message(effect.set(queue, "tint", &[0.0])),
         "the uniform member tint has 4 numbers, not 1"
     );
     let bare = Effect::new(&stage.app.device, TEXTURED, &Options::new(FORMAT), &[]);
-    assert_eq!(told(bare.map(drop)), "slot 0 has no texture");
-    let cut = told(stage.load(&TEXTURED[..100]).map(drop));
+    assert_eq!(message(bare.map(drop)), "slot 0 has no texture");
+    let cut = message(stage.load(&TEXTURED[..100]).map(drop));
     assert!(cut.starts_with("vbc: "), "{cut}");
     let buffer = include_bytes!("../../../tests/data/vbc/ro_buffer.vbc");
-    let buffer = told(stage.load(buffer).map(drop));
+    let buffer = message(stage.load(buffer).map(drop));
     assert_eq!(buffer, "unsupported here: slot 3: VK_DESCRIPTOR_TYPE_STORAGE_BUFFER");
 }
 
@@ -285,11 +285,11 @@ fn the_program_writes_the_picture() {
     };
     let (orange, green) = (run("tint=1,0.6,0.3,1"), run("tint=0.2,0.9,0.4,1"));
     let stage = Stage::new();
-    assert_told_apart(&orange, &stage.picture(&[(&stage.sksl(ORANGE), None)]), &green);
+    assert_distinct(&orange, &stage.picture(&[(&stage.sksl(ORANGE), None)]), &green);
     std::fs::remove_dir_all(folder).expect("an empty place");
 }
 
-/// Files with an ending under a folder.
+/// Files with an ending in a folder, recursively.
 fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         match entry.path() {
@@ -300,7 +300,7 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Why wgpu refuses files that have a form in WGSL: what its devices do not have to be able to do.
+/// wgpu's errors for files that WGSL can express: limits that its devices may have.
 const LIMITS: [&str; 4] = [
     "must be less than limit",
     "exceeds the limit",
@@ -308,15 +308,15 @@ const LIMITS: [&str; 4] = [
     "expects dimension",
 ];
 
-/// Files at which a driver fails and the device is lost, which wgpu tells by the pipeline alone.
+/// Files whose pipeline makes a driver fail and the device get lost.
 const LOST: [&str; 1] = ["head_21_uniform_matrices"];
 
-/// Whatever the file: it can be drawn, or is refused for a reason that is known.
+/// Every file either draws or is rejected for a known reason.
 #[test]
-fn every_file_loads_or_says_why() {
+fn every_file_loads_or_is_rejected_for_a_known_reason() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut unknown = Vec::new();
-    // Of Skia's programs, which are many, some.
+    // A sample of Skia's programs, which are many.
     for (folders, ending, step, least) in [
         (&["tests/data", "../shared/corpus/vbc"][..], ".vbc", 1, 8),
         (&["../shared/corpus/sksl/programs"][..], ".bin", 8, 0),
