@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the book of docs/book into target/book with mdBook, and follows the links of the pages that come out. Where
-# mdBook is not installed, it is built into target/mdbook first (two minutes of one core).
+# Builds the book of docs/book into target/book with mdBook, and checks the links of the resulting pages. If mdBook is
+# missing, it is built into target/mdbook first (two minutes on one core).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/setup.sh
@@ -14,10 +14,10 @@ if [ ! -x "$mdbook" ]; then
 fi
 rm -rf target/book
 said=$("$mdbook" build docs/book 2>&1) || { echo "$said"; exit 1; }
-# A file that is to be included and is not there is told, and no failure.
+# mdBook reports a missing included file without failing.
 if grep -E 'WARN|ERROR' <<<"$said"; then exit 1; fi
 
-# What a page's links name has to be there: file, and place in it.
+# Both the file and the anchor of a link must exist.
 links=0
 wrong=0
 while read -r page; do

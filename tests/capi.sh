@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The C interface: its header against its sources, what C can do wrong, and the C++ example: compiled with every warning
-# an error, its picture against the library's own, and watched for leaks and bad accesses.
+# Tests the C interface: the header against its sources, misuse from C, and the C++ example, compiled with all warnings
+# as errors, its picture compared with the library's, and checked for leaks and invalid accesses.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/setup.sh

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What the project is made of, and what it promises those who build on it:
+# Checks the dependencies and the public interfaces:
 #
-#   deny      licences, sources and doubles of every crate (deny.toml), and known holes where the database can be fetched
-#   semver    the public interfaces against the last release, by its tag: nothing breaks without a new version saying so
+#   deny      licences, sources and duplicates of every crate (deny.toml), and advisories if the database is reachable
+#   semver    the public interfaces against the last release's tag: a breaking change requires a new version
 #
-#   bash tests/dependencies.sh [--install] [deny] [semver]     both unless one is named
+#   bash tests/dependencies.sh [--install] [deny] [semver]     both by default
 #
-# A tool that is not there is left out, and said; --install builds it into target/tools first, which takes minutes.
+# A missing tool is skipped with a message; --install builds it into target/tools first, which takes minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/setup.sh
@@ -27,7 +27,7 @@ done
 [ ${#parts[@]} -gt 0 ] || parts=(deny semver)
 export PATH=$PATH:$PWD/target/tools/bin
 
-# Whether a tool is here or can be had.
+# Succeeds if a tool is installed or can be built.
 have() {
     command -v "$1" >/dev/null && return
     if [ -z "$install" ]; then
@@ -36,7 +36,7 @@ have() {
     fi
     need_packages gcc libc6-dev
     echo "installing: $1 $2"
-    # Without optimisation: it is built longer than it runs.
+    # Without optimisation: the build takes longer than the run.
     CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --version "$2" --root target/tools "$1"
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything in ../shared/corpus/field, of which the ordinary tests run samples; each line prints its counts.
+# Runs all of ../shared/corpus/field, of which the ordinary tests run samples; each line prints its counts.
 # Usage: tests/field.sh [NAME OF A CORPUS]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,7 +18,7 @@ corpus() {
 only=${1:-}
 # GLSL ES pairs on the emulator's engines.
 corpus retro mali::field::retro
-# Every verb on every source: what is refused by which, and why.
+# Every verb on every source: which verbs reject it, and why.
 corpus verbs cli::languages
 # Pairs of Vulkan samples, packed and drawn.
 corpus pairs cli::pairs

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Looks for inputs that break the properties of tests/properties, with coverage guidance (libFuzzer) and the stable
-# toolchain, all targets in shards, and ends with a table: inputs, new paths, failures.
+# Searches for inputs that break the properties of tests/properties, with coverage guidance (libFuzzer) and the stable
+# toolchain, with all targets in shards, and prints a table: inputs, new paths, failures.
 # Usage: tests/fuzz.sh [--hours N | --seconds N | --inputs N] [--jobs N] [--asan] [--keep] [TARGET...]
-# --hours, --seconds: for all targets together (default 100 seconds); --inputs: so many for each target instead.
-# --asan: built by the nightly toolchain with AddressSanitizer. Findings are kept in target/fuzz/findings until they hold.
-# --keep: afterwards the fewest inputs that reach what was reached take the place of fuzz/corpus.
-# Before that, VBC files are damaged and drawn on Vulkan (examples/fuzz_vbc.rs), unless targets are named.
+# --hours, --seconds: for all targets together (default 100 seconds); --inputs: the number for each target instead.
+# --asan: build with the nightly toolchain and AddressSanitizer. Findings are kept in target/fuzz/findings until fixed.
+# --keep: replace fuzz/corpus with the smallest set of inputs that has the same coverage.
+# Without target names, examples/fuzz_vbc.rs first mutates VBC files and draws them on Vulkan.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/setup.sh
@@ -47,7 +47,7 @@ limit=$((seconds * jobs / ${#targets[@]} + 1))
 work=target/fuzz/corpus findings=target/fuzz/findings seeds=target/fuzz/seeds logs=target/fuzz/logs
 mkdir -p "$logs"
 
-# Longer inputs are only more of the same where they are instructions or changes, one behind the other.
+# Longer inputs of instructions or changes only repeat the same.
 longest() {
     case $1 in
     gp_words | pp_words | engine_*) echo 512 ;;
@@ -56,7 +56,7 @@ longest() {
     esac
 }
 
-# One target until its limit: a failure is kept and the rest goes on with another seed.
+# Runs one target until its limit: keeps a failing input and continues with another seed.
 run_one() {
     local target=$1 program=$built/$machine/release/$1 started=$SECONDS left ran round
     mkdir -p "$work/$target" "$findings/$target"
@@ -95,7 +95,7 @@ for target in "${targets[@]}"; do
 done
 
 if [ -n "$keep" ]; then
-    # Of what is small, the fewest that reach the same places; the first few dozen of them reach most.
+    # Of the small inputs, the fewest with the same coverage; the first few dozen reach most of it.
     for target in "${targets[@]}"; do
         kept=$(mktemp -d)
         "$built/$machine/release/$target" -set_cover_merge=1 -use_counters=0 -max_len=512 -timeout=20 "$kept" \

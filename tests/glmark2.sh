@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# glmark2's scenes through Mesa's driver on the emulator, and beside each the same through Mesa's software renderer (arm64
-# llvmpipe) under the same qemu: milliseconds of a picture of both, their ratio, and its geometric mean. Debian's packages are
-# fetched into the cache. What the driver has not (terrain wants textures in vertex programs) is said and not counted. Usage: tests/glmark2.sh [--weston] [SECONDS A SCENE] [SCENE...]
-# --weston: in a window of 640x480 under the compositor, which draws with the same driver as the scene; otherwise off screen.
+# Runs glmark2's scenes with Mesa's driver on the emulator, and with Mesa's software renderer (arm64 llvmpipe) under the
+# same qemu; prints the milliseconds per picture of both, their ratio, and its geometric mean. Debian's packages are
+# fetched into the cache. Scenes that the driver does not support (terrain needs textures in vertex programs) are listed
+# but not counted. Usage: tests/glmark2.sh [--weston] [SECONDS PER SCENE] [SCENE...]
+# --weston: in a window of 640x480 under the compositor, which draws with the scene's driver; otherwise off screen.
 set -euo pipefail
 weston=''
 [ "${1:-}" != --weston ] || { weston=1 && shift; }
@@ -19,7 +20,7 @@ need_rust
 [ -n "${SKRYMIR:-}" ] || cargo build --quiet --release --manifest-path "$root/Cargo.toml" --bin skrymir
 skrymir=${SKRYMIR:-${CARGO_TARGET_DIR:-$root/target}/release/skrymir}
 
-# Milliseconds of a scene's pictures, with these in the environment.
+# Milliseconds per picture of a scene, with the given environment.
 run() {
     local scene=$1 output
     shift

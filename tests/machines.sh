@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Other machines than this one, from this one (x86-64 Debian):
+# Builds and tests for other platforms on x86-64 Debian:
 #
 #   aarch64   builds for 64-bit ARM and runs the tests of the loader and the emulator in qemu
 #   wasm      builds for wasm32-unknown-unknown and runs their unit tests in Node
 #   windows   checks every crate but the shim for x86_64-pc-windows-gnu
 #   macos     the same for aarch64-apple-darwin
 #
-#   bash tests/machines.sh [--quick] [MACHINE ...]     all of them unless some are named
+#   bash tests/machines.sh [--quick] [MACHINE ...]     all of them by default
 #
-# --quick leaves out what takes long: of aarch64 it runs all tests of the loader and the emulator and none through the
-# command line, of wasm those of the small crates. What cannot be had here (a target, Node) is said and left out.
+# --quick skips slow parts: for aarch64 it runs all tests of the loader and the emulator and none through the command
+# line, for wasm those of the small crates. A missing target or Node is skipped with a message.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/setup.sh
@@ -31,7 +31,7 @@ for argument in "$@"; do
 done
 [ ${#machines[@]} -gt 0 ] || machines=(windows macos wasm aarch64)
 
-# Whether the standard library for a target is here or can be had.
+# Succeeds if the standard library for a target is installed or can be.
 have_target() {
     local libraries
     libraries=$(rustc --print target-libdir --target "$1")
@@ -41,10 +41,10 @@ have_target() {
     return 1
 }
 
-# Every crate but the kernel's interface, which is Linux's.
+# Every crate but the shim, which is for Linux.
 check() {
     have_target "$1" || return 0
-    # glslang and SPIRV-Cross are C++, for which there is no compiler here.
+    # glslang and SPIRV-Cross are C++, for which there is no cross compiler.
     cargo check --quiet --target "$1" --workspace --exclude skrymir-shim --no-default-features --features skrymir/cli
     echo "machines.sh: every crate but the shim passes the check for $1"
 }
@@ -68,24 +68,24 @@ wasm() {
     cargo test --quiet --target wasm32-unknown-unknown --lib "${crates[@]}" | { grep -v " \.\.\. ok$" || true; }
 }
 
-# What the integration tests cannot have on an ARM machine that is not there: Vulkan (there is no ARM driver), a browser,
-# a desktop, and what is the repository's and no machine's.
+# Integration tests that cannot run for ARM: those with Vulkan (there is no ARM driver), a browser or a desktop, and
+# those of the repository itself.
 NOT_ON_ARM=(
     house::
     gles::
     mali::browser::
-    # Pictures by Vulkan.
+    # Pictures drawn by Vulkan.
     on_vulkan
     vbc::pictures:: vbc::engine:: vbc::watch:: sksl::pictures::
     vbc::pack::equivalent_glsl_gives_the_same_bytes_and_picture vbc::pack::wgsl_with_separate_samplers_packs_and_draws
-    vbc::stages::every_combination_of_stages_draws vbc::stages::the_wrong_topology_is_refused_before_the_driver
+    vbc::stages::every_combination_of_stages_draws vbc::stages::the_wrong_topology_is_rejected_before_the_driver
     vbc::reflect::rust_vertices_are_what_pipelines_fetch
     cli::every_engine:: sksl::cli::pack_joins_two_programs sksl::cli::run_draws_effects
     cli::ending::timeout_ends_a_shader_that_compiles_for_minutes
     cli::ending::a_signal_ends_a_drawing_and_leaves_nothing
     cli::exit_codes::every_verb_and_cause
     cli::json::draw_and_run_keep_to_their_schemas
-    # A shell under `skrymir gles`, which is none for ARM.
+    # A shell under `skrymir gles`, which is not an ARM program.
     cli::ending::a_signal_ends_a_program_under_gles
 )
 
@@ -100,7 +100,7 @@ aarch64() {
         return
     fi
     "${test[@]}" --lib --tests "${LIBRARIES[@]}"
-    # From here on programs for ARM start others.
+    # The following ARM programs start others.
     if ! bash tests/arm64.sh --try; then
         echo "machines.sh: skipped: the integration tests: this kernel has no binfmt_misc in a namespace (Linux 6.7)"
         return
@@ -114,13 +114,14 @@ aarch64() {
     aarch64_gles
 }
 
-# What of `skrymir gles` is tested on that machine: its programs. Its shells are not ARM programs, so that none can start others.
+# Tests of `skrymir gles` that run with the cross libraries. The shells are not ARM programs, so they cannot start other
+# programs.
 GLES_ON_ARM=(
     gles::programs:: gles::faults::
-    gles::children::a_device_without_memory_says_so gles::children::a_program_for_another_machine_is_told
+    gles::children::a_failed_allocation_is_reported gles::children::a_program_for_another_machine_is_rejected
 )
 
-# `skrymir gles` on an ARM machine, whose libraries are Debian's and whose compiler makes programs for it.
+# `skrymir gles` on an ARM machine: the libraries are Debian's and the compiler targets ARM.
 aarch64_gles() {
     local arm=${XDG_CACHE_HOME:-$HOME/.cache}/skrymir/gles/arm64 room=$PWD/target/arm64
     bash src/gles/prepare.sh "$arm"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Packages every crate, unpacks what came out and has it checked without the repository around it; then the facade by
-# its features. --list only makes the packages (seconds), which finds versions and files that are missing.
-# `cargo package --workspace` does the same one by one, and takes many times as long.
+# Packages every crate, unpacks the packages and checks them outside the repository; then checks the facade with each
+# feature. --list only creates the packages (seconds), which detects missing versions and files.
+# `cargo package --workspace` does the same crate by crate and takes many times as long.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/setup.sh
@@ -17,7 +17,7 @@ ls -l "$target"/package/*.crate
 
 outside=$(mktemp -d)
 trap 'rm -rf "$outside"' EXIT
-# As files of now: those in a package have one date for ever, and cargo would take what it built of them before.
+# Refreshes the times: files in a package all have the same date, and cargo would reuse results of older ones.
 for package in "$target"/package/*.crate; do tar -xzmf "$package" -C "$outside"; done
 {
     printf '[workspace]\nresolver = "3"\nmembers = ["*-*"]\n\n[patch.crates-io]\n'
@@ -25,7 +25,7 @@ for package in "$target"/package/*.crate; do tar -xzmf "$package" -C "$outside";
         name=$(basename "$package")
         echo "${name%-*} = { path = \"$name\" }"
     done
-    # As it is built here, so that what is there need not be built again.
+    # The same options as the repository's build, so that dependencies are not built again.
     sed -n '/^\[profile\.dev/,/^$/p' Cargo.toml
 } >"$outside/Cargo.toml"
 cp Cargo.lock "$outside"

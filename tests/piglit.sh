@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Runs Debian's piglit for OpenGL ES 2 through Mesa's unmodified driver on the emulator, about 120 tests in two minutes,
-# and compares with tests/gles/piglit.txt. Nothing is installed over the machine; of piglit's 2 GB only what is needed is unpacked.
-# Usage: tests/piglit.sh [--precision] [OPTIONS OF skrymir gles...]
+# Runs Debian's piglit for OpenGL ES 2 with Mesa's unmodified driver on the emulator, about 120 tests in two minutes,
+# and compares the results with tests/gles/piglit.txt. Nothing is installed; of piglit's 2 GB only the needed files are
+# unpacked. Usage: tests/piglit.sh [--precision] [OPTIONS OF skrymir gles...]
 #        tests/piglit.sh --all [--shard I/N] [--results FILE] [--only PATTERN] [-- OPTIONS OF skrymir gles...]
-# --all: instead, piglit's whole quick profiles, desktop OpenGL 2.1 included, as Mesa runs them on a Mali-450 (hours; in
-# shards, and what is in the results is not run again); says how many verdicts agree with hardware (tests/piglit_all.py).
-# --precision: instead, fragment programs of desktop OpenGL that compute built-in functions to narrow tolerances, every
-# fourth of them and all that fail on hardware; says how many pass and fail as on hardware (tests/gles/piglit-hardware.txt).
+# --all: piglit's whole quick profiles instead, including desktop OpenGL 2.1, as Mesa runs them on a Mali-450 (hours; in
+# shards, resuming from the results file); prints how many results equal the hardware's (tests/piglit_all.py).
+# --precision: instead, fragment programs of desktop OpenGL that test built-in functions with narrow tolerances, every
+# fourth of them and all that fail on hardware; prints the numbers here and on hardware
+# (tests/gles/piglit-hardware.txt).
 set -euo pipefail
 precision='' all=''
 [ "${1:-}" != --precision ] || { precision=1 && shift; }
@@ -15,7 +16,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/tests/setup.sh"
 need_packages gcc g++ libc6-dev qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 need_rust
-# Another build of the program, as tests/sanitize.sh makes them, is named by SKRYMIR.
+# SKRYMIR names another build of the program, such as those of tests/sanitize.sh.
 [ -n "${SKRYMIR:-}" ] || cargo build --quiet --manifest-path "$root/Cargo.toml" --bin skrymir
 skrymir=${SKRYMIR:-${CARGO_TARGET_DIR:-$root/target}/debug/skrymir}
 
@@ -43,9 +44,9 @@ if [ -n "$all" ]; then
         dpkg-deb --fsys-tarfile "$folder"/piglit_*.deb | tar -x -C "$folder/root"
         touch "$folder/unpacked-all"
     fi
-    # Desktop OpenGL without framebuffer objects wants a window, or what GBM has in its place.
+    # Desktop OpenGL without framebuffer objects needs a window, or GBM's substitute.
     export PIGLIT_PLATFORM=gbm WAFFLE_GBM_DEVICE=/dev/dri/renderD128 PIGLIT_SOURCE_DIR=$piglit
-    # Tests of EGL take the default display, of which there is none.
+    # Tests of EGL use the default display, which does not exist here.
     export EGL_PLATFORM=surfaceless
     exec nice python3 "$root/tests/piglit_all.py" --piglit "$piglit" --root "$folder/root" --skrymir "$skrymir" "$@"
 fi
@@ -65,7 +66,7 @@ tests() {
     find tests/spec/glsl-es-1.00 -name '*.shader_test' | sort | while read -r file; do
         echo "$file bin/shader_runner_gles2 $file -auto -fbo"
     done
-    # What glslparsertest is to expect is written in each file.
+    # Each file contains the result expected of glslparsertest.
     find tests/spec/glsl-es-1.00 -name '*.vert' -o -name '*.frag' | sort | while read -r file; do
         config=$(sed -n '/\[config\]/,/\[end config\]/p' "$file")
         value() { sed -n "s/^.*$1: *//p" <<<"$config" | tr -d '\r'; }
@@ -73,7 +74,7 @@ tests() {
     done
 }
 
-# One test: prints its name and how it ended.
+# Runs one test: prints its name and result.
 run_one() {
     local name=$1 output result faults
     shift
@@ -89,9 +90,9 @@ export -f run_one
 export skrymir folder options="$*" PIGLIT_PLATFORM=surfaceless_egl
 
 if [ -n "$precision" ]; then
-    # Desktop OpenGL without framebuffer objects wants a window, or what GBM has in its place.
+    # Desktop OpenGL without framebuffer objects needs a window, or GBM's substitute.
     export PIGLIT_PLATFORM=gbm WAFFLE_GBM_DEVICE=/dev/dri/renderD128 PIGLIT_SOURCE_DIR=$piglit
-    # Tests of EGL take the default display, of which there is none.
+    # Tests of EGL use the default display, which does not exist here.
     export EGL_PLATFORM=surfaceless
     known=$root/tests/gles/piglit-hardware.txt
     all=$(cd "$functions" && ls fs-*.shader_test | sed 's/\.shader_test$//' | LC_ALL=C sort)

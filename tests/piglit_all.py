@@ -23,13 +23,13 @@ import xml.etree.ElementTree as ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROFILES = ["quick_gl", "quick_shader"]
-# A test that always says something.
+# A test that always prints a result.
 TRIAL = ["bin/shader_runner", "tests/spec/glsl-1.10/execution/vs-mat2-array-assignment.shader_test", "-auto", "-fbo"]
-# Some begin it behind other words.
+# Some programs print other text before it.
 RESULT = re.compile(r"PIGLIT: (\{.*\})\s*$", re.MULTILINE)
-# Programs that Debian's package lacks, or that need libraries this driver's machine does not have.
+# Programs that Debian's package lacks, or that need unavailable libraries.
 MISSING = re.compile(r"^skrymir: cannot read .*No such file|error while loading shared libraries", re.MULTILINE)
-# What this version of Mesa cannot do, which hardware was not run with: a program without outputs.
+# Unsupported by this version of Mesa, unlike the hardware's: a program without outputs.
 DRIVER = re.compile(r"^lima: create fs shader bo fail", re.MULTILINE)
 FAULT = re.compile(r"^skrymir: device .* job .*: [GP]P job: .*$", re.MULTILINE)
 
@@ -40,7 +40,7 @@ def lines(name):
 
 
 def tests(piglit):
-    """Name and command of every test that Mesa's runs have."""
+    """Name and command of every test in Mesa's runs."""
     skips = [re.compile(pattern, re.IGNORECASE) for pattern in lines("piglit-all-skips.txt")]
     for profile in PROFILES:
         root = ElementTree.parse(gzip.open(piglit / "tests" / f"{profile}.xml.gz")).getroot()
@@ -50,7 +50,7 @@ def tests(piglit):
                 continue
             options = {option.get("name"): ast.literal_eval(option.get("value")) for option in test}
             command = list(options["command"])
-            # This one wants the whole path of its file, others only the part behind the folder of tests.
+            # This test needs the whole path of its file, others only the part after the folder of tests.
             if command[0].startswith("built-in-constants"):
                 command[1] = str(piglit / "tests" / command[1])
             command[0] = "bin/" + command[0]
@@ -61,7 +61,7 @@ def tests(piglit):
 
 
 def run(arguments, name, command):
-    """One test: what goes into the results."""
+    """Runs one test; returns its entry in the results."""
     whole = [arguments.skrymir, "gles", "--root", arguments.root, *arguments.options, "--", *command]
     start = time.monotonic()
     try:
@@ -100,10 +100,10 @@ def run(arguments, name, command):
 
 
 def compare(results):
-    """Verdicts that agree, and those that do not: name, what hardware says, what is said here.
+    """Number of equal results, and the different ones: name, result on hardware, result here.
 
-    The list has "-" where names of subtests have ",". A test that it names without any of its subtests ended there before
-    they could: of these it says nothing. Neither do tests that cannot be run here, or that Debian's version of the driver fails.
+    The list has "-" for "," in names of subtests. If it names a test without its subtests, the test ended on hardware before them,
+    so their results are unknown. Also excluded are tests that cannot run here, or that Debian's version of the driver fails.
     """
     fails = set(lines("piglit-all-fails.txt"))
     agree, differ = 0, []

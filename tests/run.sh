@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up whatever is missing and runs every check: format, lints, tests.
+# Installs what is missing and runs every check: format, lints, tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/setup.sh
@@ -8,5 +8,5 @@ need_packages gcc g++ libc6-dev libvulkan1 libvulkan-dev mesa-vulkan-drivers vul
 need_rust
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --quiet -- -D warnings
-# Tests that would skip what is missing fail instead: here everything is.
+# Everything is installed now, so a test that would be skipped fails instead.
 SKRYMIR_NEED_CAPI=1 SKRYMIR_NEED_GLES=1 SKRYMIR_NEED_BROWSER=1 cargo test --workspace --quiet

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs what has `unsafe` under checkers: the front (C) under the compiler's analyzer and its address and undefined-behaviour
-# sanitizers, the rest (Rust, nightly toolchain) under AddressSanitizer, ThreadSanitizer and Miri.
-# What cannot run here is skipped with a message; `front`, `address`, `thread` or `miri` runs one part alone.
+# Runs the code with `unsafe` under checkers: the front (C) under the compiler's analyzer, AddressSanitizer and
+# UndefinedBehaviorSanitizer; the rest (Rust, nightly toolchain) under AddressSanitizer, ThreadSanitizer and Miri.
+# Unavailable parts are skipped with a message; `front`, `address`, `thread` or `miri` runs one part alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/setup.sh
@@ -23,7 +23,7 @@ if part front; then
     gcc -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fPIC -fvisibility=hidden -shared \
         -o "$folder/front.so" emulator/shim/front/*.c -ldl -lpthread
     gcc -std=gnu11 -O1 -g -pthread -o "$folder/device" tests/gles/device.c -ldl
-    # The device test of the shim with this front in place of the usual one.
+    # The shim's device test with this front instead of the usual one.
     cargo build --quiet --bin skrymir
     skrymir=${CARGO_TARGET_DIR:-target}/debug/skrymir
     LSAN_OPTIONS=detect_leaks=0 ASAN_OPTIONS=verify_asan_link_order=0 \
@@ -34,8 +34,8 @@ fi
 
 [ -n "$nightly" ] || { part front && [ "$wanted" = front ] || echo "skipped: no nightly toolchain for the Rust parts"; exit 0; }
 
-# The program with a sanitizer in it serves the device test, a hundred clients and piglit; a report of the sanitizer,
-# which its options send to a file, ends the part.
+# The instrumented program serves the device test, a hundred clients and piglit; a sanitizer report, written to a file
+# by its options, fails the part.
 under_load() {
     local name=$1 options=$2 skrymir=$PWD/target/sanitize/$1/$machine/debug/skrymir
     shift 2

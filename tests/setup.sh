@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Brings what a fresh Debian 12 lacks: a Rust toolchain, a Vulkan driver, and the judges the tests compare with.
-# Sourced by the two commands of the README; does nothing where everything is there.
+# Installs what a fresh Debian 12 lacks: a Rust toolchain, a Vulkan driver, and the validators that the tests compare
+# with.
+# Sourced by the README's commands; does nothing if everything is installed.
 
 need_packages() {
     local missing=()

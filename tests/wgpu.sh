@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds examples/wgpu, the plugin for applications that draw with wgpu, and holds what it draws on a software device
-# against what Vulkan draws of the same files. Apart from tests/run.sh, since nothing else needs wgpu.
+# Builds examples/wgpu, the plugin for wgpu applications, and compares its pictures on a software device with Vulkan's
+# of the same files. Separate from tests/run.sh, because only this needs wgpu.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/setup.sh

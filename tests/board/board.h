@@ -1,4 +1,4 @@
-/* What the board programs share: numbers read back from a small target. They check nothing: they print what a GPU does,
+/* Shared by the board programs: numbers read back from a small target. They print results without checking them,
  * once on a board and once on the emulator (`skrymir gles -- PROGRAM`), and the two outputs are compared. */
 #ifndef BOARD_H
 #define BOARD_H

@@ -1,5 +1,5 @@
-/* Levels of detail: where one level gives way to the next, how many steps there are between two, which filter is used,
- * and where the bias comes from. Levels are 0, 40, 80, ... red; columns of level 0 are green in turn. */
+/* Levels of detail: where the level changes, the number of steps between two levels, the filter in use,
+ * and the source of the bias. Levels are 0, 40, 80, ... red; columns of level 0 alternate in green. */
 #include "board.h"
 
 #define TEXELS 64
@@ -25,7 +25,7 @@ static void texture(GLenum small, GLenum large, GLenum wrap)
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, (GLint)wrap);
 }
 
-/* Red and green where a pixel is so many texels. */
+/* Red and green for a number of texels per pixel. */
 static void at_scale(float texels, unsigned char color[4])
 {
     float far = texels * SIZE / TEXELS;

@@ -1,17 +1,17 @@
-/* Zero times infinity, infinity less infinity, and what is no number among least and greatest, in both processors: what comes
- * out is zero, a number that was beside it, the largest there is, or none. Plus quotients just at whole numbers. */
+/* Zero times infinity, infinity minus infinity, and NaN in min and max, in both processors: the result is zero, the other
+ * operand, the largest number, or NaN. Plus quotients near integers. */
 #include "board.h"
 
-/* What a value is, as a colour: red where it is equal to itself, green where it is greater than 60,000, blue where it is zero. */
-#define TELL "vec4 tell(float x) { return vec4(x == x ? 1.0 : 0.0, x > 60000.0 ? 1.0 : 0.0, x == 0.0 ? 1.0 : 0.0, 1.0); }\n"
+/* Classifies a value by colour: red if it equals itself, green if it is greater than 60,000, blue if it is zero. */
+#define CLASSIFY "vec4 classify(float x) { return vec4(x == x ? 1.0 : 0.0, x > 60000.0 ? 1.0 : 0.0, x == 0.0 ? 1.0 : 0.0, 1.0); }\n"
 
-#define FRAGMENT(value) "precision mediump float;\nuniform vec4 tint;\n" TELL "void main() { gl_FragColor = tell(" value "); }\n"
+#define FRAGMENT(value) "precision mediump float;\nuniform vec4 tint;\n" CLASSIFY "void main() { gl_FragColor = classify(" value "); }\n"
 
 #define VERTEX(value) \
-    "attribute vec4 position;\nuniform vec4 tint;\nvarying vec4 told;\n" TELL \
-    "void main() { gl_Position = position; told = tell(" value "); }\n"
+    "attribute vec4 position;\nuniform vec4 tint;\nvarying vec4 result;\n" CLASSIFY \
+    "void main() { gl_Position = position; result = classify(" value "); }\n"
 
-#define PASS "precision mediump float;\nvarying vec4 told;\nvoid main() { gl_FragColor = told; }\n"
+#define PASS "precision mediump float;\nvarying vec4 result;\nvoid main() { gl_FragColor = result; }\n"
 
 /* tint is 0, 1, 3 and 100. */
 #define ROWS(row) \

@@ -30,7 +30,7 @@ static void clear_to(int value, int mask)
     glClear(GL_STENCIL_BUFFER_BIT);
 }
 
-/* What an operation makes of stencils with a mask whose bits are not all. */
+/* Results of an operation on stencils under a partial mask. */
 static void count(const char *name, GLenum operation, int mask)
 {
     const int before[] = { 0x00, 0x01, 0x03, 0x04, 0x07, 0x2f, 0x30, 0x7f, 0xf8, 0xff };

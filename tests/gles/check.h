@@ -1,4 +1,4 @@
-/* What the programs here share: a context without a window, shaders, and pixels that are told right from wrong. */
+/* Shared by the programs here: a context without a window, shaders, and checks of pixels. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -38,7 +38,7 @@ static inline void check(int good, const char *format, ...)
     printf("\n");
 }
 
-/* How many checks a section had, and how many of them failed. */
+/* Number of checks in a section, and of failures. */
 static inline void begin(const char *name)
 {
     section = name;
@@ -66,7 +66,7 @@ static inline EGLDisplay open_display(void)
     return display;
 }
 
-/* A pbuffer with depth and stencil, and so many samples. */
+/* A pbuffer with depth, stencil and a number of samples. */
 static inline struct target open_target(int width, int height, int samples)
 {
     struct target target = { .display = open_display() };

@@ -1,4 +1,4 @@
-/* Starting programs: every way there is; each child finds the device, its arguments, its environment and its descriptors. */
+/* Starting programs in every way; each child finds the device, its arguments, its environment and its descriptors. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static void check(int good, const char *what, const char *how)
 
 static char self[PATH_MAX], folder[] = "/tmp/skrymir-child-XXXXXX", script[PATH_MAX], second[PATH_MAX];
 
-/* The child: sees the device, has its words, and says so by its exit code. */
+/* The child: checks the device and its arguments, and exits with the result. */
 static int probe(int argc, char **argv)
 {
     struct { uint32_t param, pad; uint64_t value; } param = { 0, 0, 0 };
@@ -59,7 +59,7 @@ static char *words[] = { "child", WORDS, NULL };
 static char *blue[] = { "CHILD_COLOR=blue", NULL };
 static char *bare[] = { NULL };
 
-/* One way of execve and its kin in a child of fork, or of vfork; what the child gave. */
+/* One function of the exec family in a child of fork or vfork; returns the child's result. */
 #define EXEC(how, wanted, call) \
     do { \
         pid_t child = fork(); \
@@ -143,7 +143,7 @@ static void others(void)
     check(system(NULL) != 0, "system", "is there a shell");
     check(code(system("kill -9 $$")) == 128 + 9, "system", "a signal");
 
-    /* A device that was opened here is the same there: a shell in between keeps descriptors. */
+    /* An open device is the same in the child: a shell in between keeps descriptors. */
     int device = open("/dev/dri/renderD128", O_RDWR);
     snprintf(command, sizeof command, "'%s' inherited %d", self, device);
     struct { uint32_t size, flags, handle, pad; } create = { 4096, 0, 0, 0 };

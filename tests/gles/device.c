@@ -1,4 +1,4 @@
-/* The device node itself, without a driver: every ioctl, its errors, and what processes may do to each other. */
+/* The device node itself, without a driver: every ioctl, its errors, and effects between processes. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -169,7 +169,7 @@ static void sharing(void)
     out.handle = 99;
     FAILS(ioctl(one, PRIME_TO_FD, &out), ENOENT);
     struct flink name = { handle, 0 };
-    /* A render node knows no names: they could be guessed. */
+    /* A render node has no global names, which could be guessed. */
     FAILS(ioctl(one, GEM_FLINK, &name), EACCES);
     close(one);
     theirs[5] = 66;
@@ -180,7 +180,7 @@ static void sharing(void)
     FAILS(ioctl(two, GEM_OPEN, &by_name), EACCES);
     close(out.fd);
 
-    /* A descriptor holds its object, be its exporter's handle closed or its exporter gone. */
+    /* A descriptor keeps its object alive after its exporter's handle is closed or its exporter ended. */
     one = open_node();
     handle = object(one, 4096);
     map(one, handle, 4096)[1] = 77;
@@ -216,11 +216,11 @@ static void jobs(void)
     struct submit submit = {
         0, 0, 1, sizeof frame, (uintptr_t)&list, (uintptr_t)frame, 0, 0, { 0, 0 },
     };
-    /* A stream with its end in it. */
+    /* A stream that contains its end. */
     uint32_t *stream = map(fd, list.handle, 4096);
     stream[1] = 0x50000000;
     CHECK(ioctl(fd, GEM_SUBMIT, &submit) == 0);
-    /* A fault ends the job and nothing else. */
+    /* A fault ends only the job. */
     frame[2] = 0xa0000000;
     frame[3] = 0xa0000008;
     CHECK(ioctl(fd, GEM_SUBMIT, &submit) == 0);
@@ -310,7 +310,7 @@ static void fences(void)
     close(fd);
 }
 
-/* How a child ended: its exit code, or a signal as a shell tells it. */
+/* How a child ended: its exit code, or a signal in a shell's numbering. */
 static int ended(pid_t child)
 {
     int status;
@@ -323,7 +323,7 @@ static void processes(void)
     int fd = open_node(), pair[2];
     uint32_t handle = object(fd, 4096), *bytes = map(fd, handle, 4096);
     fflush(stdout);
-    /* A child shares the device it was born with; a third process gets it by mail. */
+    /* A child shares the inherited device; a third process receives it over a socket. */
     CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
     pid_t child = fork();
     if (child == 0) {
@@ -335,7 +335,7 @@ static void processes(void)
     CHECK(ended(child) == 2 && bytes[1] == 11);
     CHECK(object(fd, 4096) == 3);
 
-    /* Both ask all the time; nobody gets the other's answers. */
+    /* Both send requests all the time; no reply reaches the other. */
     struct info mine = info(fd, handle), other = info(fd, 2);
     child = fork();
     for (int round = 0; round < 300; round++) {
@@ -350,7 +350,7 @@ static void processes(void)
         _exit(0);
     CHECK(ended(child) == 0);
 
-    /* A child that is killed in the middle of it all takes nothing along. */
+    /* A child killed meanwhile has no effect on the others. */
     child = fork();
     if (child == 0) {
         int own = open_node();

@@ -1,4 +1,4 @@
-/* The display's node, without a driver: resources, dumb buffers, flips with their events, and what is refused. */
+/* The display's node, without a driver: resources, dumb buffers, flips with their events, and rejected requests. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -90,13 +90,13 @@ static uint32_t filled(const struct mode *mode, uint32_t color)
     return buffer.id;
 }
 
-static void told(uint64_t user)
+static void expect_flip_event(uint64_t user)
 {
     struct pollfd one = { fd, POLLIN, 0 };
     struct event event;
     CHECK(poll(&one, 1, 5000) == 1 && read(fd, &event, sizeof event) == sizeof event);
     CHECK(event.type == 2 && event.length == sizeof event && event.user == user);
-    /* The last refresh is not before the one that the event is of. */
+    /* The last vertical blank is not before the event's. */
     uint64_t last[3] = { 1, 0, 0 };
     CHECK(ioctl(fd, WAIT_VBLANK, last) == 0 && (int32_t)((uint32_t)(last[0] >> 32) - event.sequence) >= 0);
     CHECK((int64_t)(last[1] - event.seconds) * 1000000 + (int64_t)last[2] - (int64_t)event.micros >= 0);
@@ -121,7 +121,7 @@ static uint32_t property_of(uint32_t object, const char *name, uint64_t *value)
     return 0;
 }
 
-/* A change under way: one property after the other. */
+/* An atomic commit under construction. */
 static struct { uint32_t objects[32], counts[32], ids[32]; uint64_t values[32]; uint32_t count; } change;
 
 static void add(uint32_t object, const char *name, uint64_t value)
@@ -157,7 +157,7 @@ static void whole(uint32_t crtc, uint32_t plane, uint32_t buffer, const struct m
     add(plane, "CRTC_H", mode->height);
 }
 
-/* Properties, blobs and atomic changes. Red is shown with a fence, then green without one that waits for another. */
+/* Properties, blobs and atomic commits. Red is shown with an out-fence, then green with an in-fence. */
 static void atomic_changes(uint32_t crtc, uint32_t connector, const struct mode *mode, uint32_t red, uint32_t green)
 {
     struct capability atomic = { 3, 1 }, universal = { 2, 1 };
@@ -202,7 +202,7 @@ static void atomic_changes(uint32_t crtc, uint32_t connector, const struct mode 
     CHECK(ioctl(fd, DESTROYPROPBLOB, &blob.id) == 0);
     FAILS(ioctl(fd, DESTROYPROPBLOB, &blob.id), ENOENT);
 
-    /* What it cannot do: another size, another place, a part that is not there, a picture for nobody. */
+    /* Unsupported: another size, another position, a missing part, a framebuffer without a CRTC. */
     whole(crtc, plane, red, mode);
     change.values[8] /= 2;
     FAILS(commit(TEST_ONLY, 0), EINVAL);
@@ -217,21 +217,21 @@ static void atomic_changes(uint32_t crtc, uint32_t connector, const struct mode 
     change.values[1] = 0;
     FAILS(commit(TEST_ONLY, 0), EINVAL);
 
-    /* A fence that comes out goes in with the next. */
+    /* An out-fence is the in-fence of the next commit. */
     int32_t fence = -1;
     whole(crtc, plane, green, mode);
     add(crtc, "OUT_FENCE_PTR", (uintptr_t)&fence);
     CHECK(commit(NONBLOCK | EVENT, 11) == 0 && fence >= 0);
     whole(crtc, plane, red, mode);
     add(plane, "IN_FENCE_FD", (uint64_t)fence);
-    /* Not while another is under way, which may just have ended. */
+    /* Rejected while another commit is pending, which may just have ended. */
     int early = commit(NONBLOCK | EVENT, 12);
     CHECK(early == 0 || errno == EBUSY);
     struct pollfd one = { fence, POLLIN, 0 };
     CHECK(poll(&one, 1, 5000) == 1);
-    told(11);
+    expect_flip_event(11);
     CHECK(early == 0 || commit(NONBLOCK | EVENT, 12) == 0);
-    told(12);
+    expect_flip_event(12);
     close(fence);
 
     struct set_property power = { 3, property_of(connector, "DPMS", NULL), connector, 0 };
@@ -240,7 +240,7 @@ static void atomic_changes(uint32_t crtc, uint32_t connector, const struct mode 
     FAILS(ioctl(fd, OBJ_SETPROPERTY, &power), EINVAL);
 }
 
-/* A white square of 8 x 8 pixels, half of it out of the screen; then it is gone. */
+/* A white square of 8 x 8 pixels, half of it outside the screen; then it is hidden. */
 static void cursors(uint32_t crtc)
 {
     struct dumb dumb = { 64, 64, 32, 0, 0, 0, 0 };
@@ -260,7 +260,7 @@ static void cursors(uint32_t crtc)
     FAILS(ioctl(fd, CURSOR, &none), EINVAL);
 }
 
-/* Two refreshes from now take a while. */
+/* Two vertical blanks from now take a while. */
 static void refreshes(void)
 {
     uint64_t now[3] = { 1, 0, 0 }, later[3] = { 1 | 2ull << 32, 0, 0 };
@@ -315,7 +315,7 @@ int main(void)
     crtc = (struct crtc) { (uintptr_t)&connector_id, 1, crtc_id, red, 0, 0, 0, 1, mode };
     CHECK(ioctl(fd, SETCRTC, &crtc) == 0);
     CHECK(ioctl(fd, PAGE_FLIP, &flip) == 0);
-    told(flip.user);
+    expect_flip_event(flip.user);
     crtc = (struct crtc) { .id = crtc_id };
     CHECK(ioctl(fd, GETCRTC, &crtc) == 0 && crtc.buffer == green && crtc.valid && crtc.mode.width == mode.width);
     flip.flags = 4;
@@ -326,7 +326,7 @@ int main(void)
     atomic_changes(crtc_id, connector_id, &mode, red, green);
     cursors(crtc_id);
     refreshes();
-    /* As programs leave the screen to the next: what was there before. */
+    /* Programs restore the previous state for the next one. */
     console.connectors = (uintptr_t)&connector_id;
     console.count = 1;
     CHECK(ioctl(fd, SETCRTC, &console) == 0);

@@ -1,4 +1,4 @@
-/* The kernel interface as the programs here use it that have no driver, and what they check with. */
+/* The kernel interface for the programs here without a driver, and their checks. */
 #ifndef DRM_H
 #define DRM_H
 #include <errno.h>
@@ -18,7 +18,7 @@ static inline void check(int good, int line, const char *what)
 }
 
 #define CHECK(what) check((what), __LINE__, #what)
-/* What is asked fails, with this errno. */
+/* The request fails with this errno. */
 #define FAILS(what, wanted) (errno = 0, check((what) == -1 && errno == (wanted), __LINE__, #what " fails with " #wanted))
 
 struct param { uint32_t param, pad; uint64_t value; };

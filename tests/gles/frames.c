@@ -1,4 +1,4 @@
-/* frames NUMBER: so many frames, with objects that come and go; says every hundredth and waits for a line back. */
+/* frames NUMBER: draws frames, with objects created and destroyed; prints every hundredth and waits for a line of input. */
 #include "check.h"
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ int main(int count, char **arguments)
             printf("frame %d\n", frame);
             fflush(stdout);
             if (waits && !fgets(line, sizeof line, stdin))
-                die("nobody answers");
+                die("no reply");
         }
     }
     glDeleteProgram(name);

@@ -1,4 +1,4 @@
-/* What an OpenGL ES 2 driver and its GPU can: each section draws a little and looks at pixels. */
+/* Features of an OpenGL ES 2 driver and its GPU: each section draws and checks pixels. */
 #include "check.h"
 #include <math.h>
 #include <poll.h>
@@ -458,7 +458,7 @@ static int has(const char *extension)
     return at && (at[strlen(extension)] == ' ' || at[strlen(extension)] == 0);
 }
 
-/* A texture of one texel, drawn: what comes out. */
+/* Draws a texture of one texel; returns the colour. */
 static void texel(const char *name, GLenum format, GLenum type, const void *bytes, const int wanted[4], int tolerance)
 {
     begin(name);
@@ -622,7 +622,7 @@ static void samples(void)
     unsigned char edge[4];
     glReadPixels(20, 43, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, edge);
     check(edge[0] > 30 && edge[0] < 225, "the edge is %d: not smooth", edge[0]);
-    /* What is there survives another draw. */
+    /* The previous contents survive another draw. */
     tint(1, 0, 0, 1);
     rectangle(0.5f, 0.5f, 1, 1, 0);
     pixel(5, 5, 255, 255, 255, 255, 0);
@@ -631,7 +631,7 @@ static void samples(void)
     close_target(&target);
 }
 
-/* A texture goes out as a descriptor and comes in again as another texture, in another context of another display. */
+/* A texture is exported as a descriptor and imported as another texture, in another context of another display. */
 static void images(void)
 {
     begin("images by descriptor");
@@ -723,7 +723,7 @@ static void contexts(void)
     close_target(&one);
 }
 
-/* With an argument, one check more, which is wrong: to see that a wrong pixel is noticed. */
+/* With an argument, one wrong check, to verify that a wrong pixel is detected. */
 int main(int count, char **arguments)
 {
     (void)arguments;

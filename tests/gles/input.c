@@ -1,5 +1,5 @@
-/* Keyboard and pointer: what they say of themselves, and what happens to them, a line each, until Escape is let go. Besides
- * how one finds them: by walking from folder to folder as libudev does, and by what udev knows. */
+/* Keyboard and pointer: prints their properties and their events, a line each, until Escape is released. Also finds them as
+ * libudev does: by walking from folder to folder, and by udev's database. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>
@@ -17,7 +17,7 @@ static int has(const unsigned char *set, unsigned code)
     return set[code / 8] >> code % 8 & 1;
 }
 
-/* Follows a link as those do who trust nothing but folders they have open: gives what the node's object is called. */
+/* Follows a link by open folders only; returns the name of the node's object. */
 static void walk(void)
 {
     char target[PATH_MAX] = "", text[256] = "";
@@ -81,7 +81,7 @@ int main(void)
     printf("ready\n");
     fflush(stdout);
 
-    /* Escape is let go, and the events of that time are over. */
+    /* Escape is released, and the events of that time are complete. */
     for (int escape = 0, end = 0; !end;) {
         struct pollfd both[2] = { { fds[0], POLLIN, 0 }, { fds[1], POLLIN, 0 } };
         if (poll(both, 2, 20000) <= 0)

@@ -1,4 +1,4 @@
-/* Threads with contexts of their own, and processes that draw at the same time, one of which is killed. */
+/* Threads with their own contexts, and processes that draw at the same time, one of which is killed. */
 #include "check.h"
 #include <pthread.h>
 #include <signal.h>
@@ -7,10 +7,10 @@
 
 #define ROUNDS 20
 
-/* Who wants to know that there has been a frame. */
+/* Descriptor that is written to after a frame. */
 static int tell = -1;
 
-/* Draws frames of one's own colour; how many pixels were wrong. */
+/* Draws frames in a colour per thread; returns the number of wrong pixels. */
 static long draw(int number, int rounds)
 {
     struct target target = open_target(48, 48, 1);
@@ -25,7 +25,7 @@ static long draw(int number, int rounds)
         glReadPixels(20, 25, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, got);
         wrong += !near(got[0], want, 1) || got[1] != 255 || !near(got[2], number * 255 / 8, 1);
         if (round == 2 && tell >= 0 && write(tell, "!", 1) != 1)
-            die("nobody listens");
+            die("the pipe is closed");
     }
     eglMakeCurrent(target.display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     eglDestroySurface(target.display, target.surface);

@@ -1,4 +1,4 @@
-/* How many small frames a second the whole way takes: program, driver, socket, emulator. Each is two jobs.
+/* Small frames per second through program, driver, socket and emulator. Each is two jobs.
  * Usage: rate [SECONDS [SIZE]] */
 #include "check.h"
 #include <time.h>

@@ -1,5 +1,5 @@
-// A program of SDL's on a bare screen: a window in one colour, ten pictures, then the end. SDL is loaded when the program
-// runs, so nothing of it is needed to compile this.
+// An SDL program on a bare screen: a window in one colour, ten pictures, then exit. SDL is loaded at run time, so it is not
+// needed to compile this.
 #include <dlfcn.h>
 #include <stdio.h>
 

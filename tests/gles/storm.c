@@ -1,7 +1,7 @@
-/* Many clients that ask everything a driver asks, again and again, while others are killed.
- * Usage: storm CLIENTS ROUNDS [kill | crowd]; with `kill` every other client is killed in the middle of it, with `crowd`
- * they are threads that ask through one device, which does not block; a line says when its socket is full.
- * A client ends with 0 when all was right, with 3 when the server was gone, with 1 when something was wrong. */
+/* Many clients that repeat all of a driver's requests, while others are killed.
+ * Usage: storm CLIENTS ROUNDS [kill | crowd]; with `kill` every other client is killed during a round, with `crowd`
+ * they are threads that share one device, which does not block; a line is printed when its socket is full.
+ * A client exits with 0 on success, 3 without a server, 1 after an error. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include "drm.h"
 
-/* Ends a client whose question went wrong: by a server that is gone, or for another reason. */
+/* Ends a client after a failed request: the server has ended, or another reason. */
 static void need(int good, int line)
 {
     if (good)
@@ -98,7 +98,7 @@ struct crowd {
     pthread_t thread;
 };
 
-/* A thread of many with one device between them: each has objects of its own. */
+/* A thread of many that share one device: each has its own objects. */
 static void *one_of_a_crowd(void *argument)
 {
     struct crowd *own = argument;
@@ -128,7 +128,7 @@ static int crowd(int threads, long rounds)
         all[at] = (struct crowd){ fd, rounds, 0 };
         NEED((errno = pthread_create(&all[at].thread, &small, one_of_a_crowd, &all[at])) == 0);
     }
-    /* Full for a while, not for a moment: whoever reads is not there. */
+    /* Full for a while, not for a moment: the reader has stopped. */
     for (int full = 0, tries = 0; full < 50 && tries < 5000; tries++) {
         struct pollfd room = { fd, POLLOUT, 0 };
         full = poll(&room, 1, 0) == 0 ? full + 1 : 0;

@@ -1,18 +1,18 @@
-//! What the integration tests share.
+//! Shared by the integration tests.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use vulkan::{Context, Options, Validation};
 
-/// Where real files lie, where they do.
+/// The folder of corpus files.
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/corpus");
 
-/// A test without real files fails when this is set.
+/// If this variable is set, a test without corpus files fails.
 const NEED: &str = "SKRYMIR_NEED_CORPUS";
 
-/// A folder of the corpus of real files, which lies beside the checkout where there is one.
+/// A folder of the corpus, which is beside the checkout if it exists.
 ///
-/// Without it the tests run on the samples of `tests/data` alone, and say so; with `SKRYMIR_NEED_CORPUS` they fail.
+/// Without it the tests run only on the samples of `tests/data`, with a message; with `SKRYMIR_NEED_CORPUS` they fail.
 pub fn corpus(name: &str) -> Option<PathBuf> {
     let path = Path::new(CORPUS).join(name);
     if path.is_dir() {
@@ -37,8 +37,8 @@ pub fn data(name: &str) -> PathBuf {
     root().join("tests/data").join(name)
 }
 
-/// All files below a folder that end in `.ext` (all of them for an empty one), sorted. Of the corpus' it says how many, and
-/// where there are none it fails when the corpus is needed.
+/// All files below a folder that end in `.ext` (all files for an empty one), sorted. Prints the number of corpus files,
+/// and fails without any if the corpus is needed.
 pub fn files(top: &Path, ext: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![top.to_owned()];
@@ -65,14 +65,14 @@ pub fn files(top: &Path, ext: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The recordings of the 72 jobs; those of the conformance suite lie in a folder of their own.
+/// The recordings of the 72 jobs; those of the conformance suite are in a separate folder.
 pub fn recordings(folder: &Path) -> Vec<PathBuf> {
     let mut found = files(folder, "trace");
     found.retain(|path| path.parent() == Some(folder));
     found
 }
 
-/// One device for all tests, watched by the validation layer.
+/// One device for all tests, with the validation layer.
 pub fn context() -> &'static Context {
     static CONTEXT: OnceLock<Context> = OnceLock::new();
     CONTEXT.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! The integration tests: one program, a folder for each room. `cargo test --test it vbc::` runs a room's.
+//! The integration tests: one program, a module for each area. `cargo test --test it vbc::` runs one area's.
 #![allow(missing_docs)]
 
 mod cli;

@@ -1,6 +1,6 @@
-//! The properties that `fuzz/` looks for counterexamples to, over samples, kept findings, small corpora and some damage.
+//! Runs the properties of `fuzz/` over samples, kept findings, small corpora and damaged inputs.
 //!
-//! `PROPERTY_ROUNDS=100000` damages for longer (400 rounds each otherwise), `PROPERTY=vbc_read` runs one alone.
+//! `PROPERTY_ROUNDS=100000` damages inputs for longer (default 400 rounds each), `PROPERTY=vbc_read` runs one alone.
 
 use fastrand::Rng;
 use properties::ALL;

@@ -1,5 +1,5 @@
-// Runs the tests that a module of wasm32-unknown-unknown exports (see src/lib.rs), each in an instance of its own:
-// `node run.mjs MODULE [WORD]`, with a word only those that have it in their name. What cargo calls for `cargo test`:
+// Runs the tests that a module of wasm32-unknown-unknown exports (see src/lib.rs), each in its own instance:
+// `node run.mjs MODULE [WORD]`, with a word only those that have it in their name. Cargo's runner for `cargo test`:
 // CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER="node PATH/run.mjs"
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -8,7 +8,7 @@ const [path, ...rest] = process.argv.slice(2);
 const word = rest.find((argument) => !argument.startsWith("-")) ?? "";
 const module = new WebAssembly.Module(readFileSync(path));
 
-/** Every import: a panic's words are kept, and what else a module wants it gets when it calls it: a trap. */
+/** Every import: a panic's message is kept; any other import traps when it is called. */
 function imports(panicked) {
   const all = {};
   for (const { module: from, name } of WebAssembly.Module.imports(module)) {
@@ -20,7 +20,7 @@ function imports(panicked) {
   return all;
 }
 
-/** What went wrong in a test, or nothing. */
+/** The error of a test, or nothing. */
 function fault(name) {
   let words = "";
   let instance;

@@ -1,4 +1,4 @@
-//! What the device on a bus records is what `replay`, `diff`, `inspect` and `dap` read.
+//! Recordings of the device on a bus can be read by `replay`, `diff`, `inspect` and `dap`.
 
 use super::recordings::{example, ran, record};
 use board::{Bus, Device, Model, Options, Product, Ram, Recording};
@@ -25,7 +25,7 @@ impl Write for Bytes {
     }
 }
 
-/// A guest's memory: a page directory at its begin, and pages one behind the other.
+/// A guest's memory: a page directory at its start, then pages in order.
 struct Guest {
     ram: Arc<Ram<Vec<std::sync::atomic::AtomicU64>>>,
     free: u32,
@@ -47,7 +47,7 @@ impl Guest {
         self.free - PAGE
     }
 
-    /// The page of an address, mapped where it is not.
+    /// The page of an address, mapped if it is not yet.
     fn mapped(&mut self, address: u32) -> u32 {
         let directory = BASE as u32 + (address >> 22) * 4;
         if self.word(directory) == 0 {
@@ -70,7 +70,7 @@ impl Guest {
     }
 }
 
-/// Has a device do a recording's jobs by its registers; its own recording of them, and the register trace.
+/// Runs a recording's jobs through a device's registers; returns the device's own recording and its register trace.
 pub(super) fn by_registers(trace: &[u8]) -> (Vec<u8>, String) {
     let trace = Trace::read(trace).unwrap();
     let ram = Arc::new(Ram::zeroed(BASE, 16 << 20));
@@ -142,7 +142,7 @@ pub(super) fn by_registers(trace: &[u8]) -> (Vec<u8>, String) {
 }
 
 #[test]
-fn jobs_of_the_device_are_read_as_others_are() {
+fn recordings_of_the_device_are_like_others() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     let trace = record(folder.path(), "plain", &example("triangle.frag.s"), "");
@@ -157,7 +157,7 @@ fn jobs_of_the_device_are_read_as_others_are() {
     assert_eq!(ran(&["compare", &at("a.png"), &at("b.png")]).0, 0);
     let (code, text) = ran(&["inspect", &device, "-o", &at("page.html")]);
     assert_eq!(code, 0, "{text}");
-    // The control: another job is another.
+    // Negative control: another job differs.
     let blended = record(
         folder.path(),
         "blended",
@@ -168,14 +168,14 @@ fn jobs_of_the_device_are_read_as_others_are() {
 }
 
 #[test]
-fn register_traces_are_played_and_told() {
+fn register_traces_are_replayed_and_dumped() {
     let folder = tempfile::tempdir().unwrap();
     let trace = record(folder.path(), "plain", &example("triangle.frag.s"), "");
     let (_, text) = by_registers(&std::fs::read(&trace).unwrap());
     let path = folder.path().join("registers.trace").display().to_string();
     std::fs::write(&path, &text).unwrap();
-    let (code, told) = ran(&["replay", &path, "--dump"]);
-    assert_eq!(code, 0, "{told}");
+    let (code, output) = ran(&["replay", &path, "--dump"]);
+    assert_eq!(code, 0, "{output}");
     for line in [
         "write gp.command = 0x00000003 start_vs start_plbu",
         "line  gp high",
@@ -184,9 +184,9 @@ fn register_traces_are_played_and_told() {
         "of a job",
         "as recorded: ",
     ] {
-        assert!(told.contains(line), "{line} is not in\n{told}");
+        assert!(output.contains(line), "{line} is not in\n{output}");
     }
-    // What is damaged is found, with its line: a register, an interrupt, a byte that a job reads, one that it wrote.
+    // Damage is reported with its line: in a register, an interrupt, a byte that a job reads, and one that it wrote.
     let damages: [(&str, &str); 3] = [
         ("R 0030 = 00000003", "R 0030 = 00000001"),
         ("L 0 = 1\n", ""),
@@ -199,15 +199,15 @@ fn register_traces_are_played_and_told() {
     for damaged in damaged {
         assert_ne!(damaged, text);
         std::fs::write(&path, damaged).unwrap();
-        let (code, told) = ran(&["replay", &path]);
+        let (code, output) = ran(&["replay", &path]);
         assert!(
-            code == 1 && told.contains("registers.trace") && told.contains("line "),
-            "{code}: {told}"
+            code == 1 && output.contains("registers.trace") && output.contains("line "),
+            "{code}: {output}"
         );
     }
     std::fs::write(&path, text.replace("W 0020", "X 0020")).unwrap();
-    let (code, told) = ran(&["replay", &path]);
-    assert!(code == 1 && told.contains("no event: X 0020"), "{code}: {told}");
+    let (code, output) = ran(&["replay", &path]);
+    assert!(code == 1 && output.contains("no event: X 0020"), "{code}: {output}");
     // It has no picture.
     assert_eq!(ran(&["replay", &path, "-o", "picture.png"]).0, 2);
 }

@@ -1,5 +1,4 @@
-//! Commands as a user types them, with everything they print: `tests/data/commands/*.md`. `TRYCMD=overwrite` writes what
-//! they print now.
+//! Commands with their complete output: `tests/data/commands/*.md`. `TRYCMD=overwrite` writes the current output.
 
 use crate::common;
 
@@ -12,7 +11,7 @@ fn commands_print_what_they_printed() {
         .register_bin("skrymir", trycmd::cargo::cargo_bin!("skrymir"))
         .env("NO_COLOR", "1")
         .env("SKRYMIR_COMMANDS", "1");
-    // One after the other: later ones read what earlier ones wrote.
+    // In sequence: later files read outputs of earlier ones.
     for name in ["info", "text", "mistakes"] {
         cases.case(format!("tests/data/commands/{name}.md"));
     }
@@ -20,7 +19,7 @@ fn commands_print_what_they_printed() {
 }
 
 #[test]
-fn manuals_pages_and_completions_are_there() {
+fn manuals_man_pages_and_completions_exist() {
     let say = |arguments: &[&str]| {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_skrymir"))
             .args(arguments)
@@ -63,7 +62,7 @@ fn manuals_pages_and_completions_are_there() {
 }
 
 #[test]
-fn quiet_is_quiet_and_verbose_tells_files() {
+fn quiet_prints_nothing_and_verbose_lists_files() {
     let file = common::data("minimal.vbc").display().to_string();
     let run = |arguments: &[&str]| {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_skrymir"))
@@ -73,10 +72,10 @@ fn quiet_is_quiet_and_verbose_tells_files() {
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
     assert_eq!(run(&["info", &file]), (Some(0), String::new()));
-    let (code, told) = run(&["--verbose", "info", &file]);
+    let (code, output) = run(&["--verbose", "info", &file]);
     assert!(
-        code == Some(0) && told.contains("read ") && told.contains(" s\n"),
-        "{told}"
+        code == Some(0) && output.contains("read ") && output.contains(" s\n"),
+        "{output}"
     );
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
@@ -86,13 +85,13 @@ fn quiet_is_quiet_and_verbose_tells_files() {
         run(&["draw", &vertex, &fragment, "--record", &path("a.trace")]).0,
         Some(0)
     );
-    let (_, told) = run(&["trim", &path("a.trace"), "-o", &path("b.trace")]);
-    assert!(told.contains("bytes to"), "{told}");
+    let (_, output) = run(&["trim", &path("a.trace"), "-o", &path("b.trace")]);
+    assert!(output.contains("bytes to"), "{output}");
     assert_eq!(
         run(&["trim", &path("a.trace"), "-o", &path("b.trace"), "--quiet"]),
         (Some(0), String::new())
     );
-    let (code, told) = run(&["info", "no-such-file", "-q"]);
-    assert!(code == Some(2) && told.contains("no-such-file"), "{told}");
+    let (code, output) = run(&["info", "no-such-file", "-q"]);
+    assert!(code == Some(2) && output.contains("no-such-file"), "{output}");
     assert_eq!(run(&["info", &file, "--quiet", "--verbose"]).0, Some(2));
 }

@@ -1,8 +1,8 @@
-//! The debug adapter over the wire: recorded sessions of a client are played again, message by message, and every
-//! message of both sides is held against the protocol's published schema where that is at hand.
+//! The debug adapter's protocol: recorded sessions of a client are replayed message by message, and every message of
+//! both sides is validated against the protocol's published schema if it is available.
 //!
-//! A line of `tests/data/dap/*.jsonl` is a message `to` the adapter, bytes that are none (`raw`), or what comes back
-//! (`from`; null at the end). `BLESS=1` writes what comes back anew.
+//! A line of `tests/data/dap/*.jsonl` is a message `to` the adapter, invalid bytes (`raw`), or a message `from` the
+//! adapter (null at the end). `BLESS=1` rewrites the adapter's messages.
 
 use crate::common;
 
@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// The protocol's schema, which lies beside the checkout where there is one.
+/// The protocol's schema, if the corpus is present beside the checkout.
 fn schema() -> Option<Value> {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join("shared");
     let path = shared.join("facts").join("dap").join("debugAdapterProtocol.json");
@@ -22,7 +22,7 @@ fn schema() -> Option<Value> {
     Some(serde_json::from_slice(&bytes).unwrap())
 }
 
-/// What messages of ours must have, where the schema is not at hand.
+/// Required fields of our messages, for use without the schema.
 const REQUIRED: [(&str, &[&str]); 8] = [
     ("response", &["seq", "request_seq", "success", "command"]),
     ("event", &["seq", "event"]),
@@ -34,7 +34,7 @@ const REQUIRED: [(&str, &[&str]); 8] = [
     ("variables", &["/body/variables"]),
 ];
 
-/// Holds messages against the schema.
+/// Validates messages against the schema.
 struct Judge {
     schema: Option<Value>,
     validators: HashMap<String, jsonschema::Validator>,
@@ -50,7 +50,7 @@ impl Judge {
         }
     }
 
-    /// What is wrong with a message.
+    /// Errors of a message.
     fn faults(&mut self, message: &Value) -> Vec<String> {
         self.judged += 1;
         let Some(schema) = &self.schema else {
@@ -78,7 +78,7 @@ impl Judge {
     }
 }
 
-/// The schema's name for a message's kind.
+/// The schema's name for a kind of message.
 fn definition(message: &Value) -> Option<String> {
     let kind = message["type"].as_str()?;
     let (of, ends) = match kind {
@@ -92,7 +92,7 @@ fn definition(message: &Value) -> Option<String> {
     Some(name[..1].to_uppercase() + &name[1..] + ends)
 }
 
-/// Fields that a message lacks.
+/// Required fields that a message lacks.
 fn missing(message: &Value) -> Vec<String> {
     let kind = message["type"].as_str().unwrap_or_default();
     let name = message["command"]
@@ -113,7 +113,7 @@ fn missing(message: &Value) -> Vec<String> {
     lacks.map(|field| format!("{name} lacks {field}")).collect()
 }
 
-/// An adapter that runs.
+/// A running adapter.
 struct Adapter {
     child: Child,
     messages: Receiver<Option<Value>>,
@@ -144,17 +144,17 @@ impl Adapter {
 
     fn send(&mut self, bytes: &[u8]) {
         let input = self.child.stdin.as_mut().unwrap();
-        // The adapter may have ended already: what comes back tells.
+        // The adapter may have exited already; the reply shows it.
         let _ = input.write_all(bytes).and_then(|()| input.flush());
     }
 
-    /// What comes next; nothing at the end.
+    /// The next message; `None` at the end.
     fn next(&self) -> Option<Value> {
         let next = self.messages.recv_timeout(Duration::from_secs(120));
         next.expect("the adapter answers")
     }
 
-    /// Ends it; its exit code.
+    /// Closes its input; returns its exit code.
     fn end(mut self) -> i32 {
         drop(self.child.stdin.take());
         while matches!(self.messages.recv_timeout(Duration::from_secs(120)), Ok(Some(_))) {}
@@ -177,7 +177,7 @@ fn framed(message: &Value) -> Vec<u8> {
     format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-/// A text with the names of folders in the place of the folders, or the other way round.
+/// Replaces the paths of folders in a text by their names, or the reverse.
 fn placed(text: &str, folders: &[(&str, String)], to_names: bool) -> String {
     folders
         .iter()
@@ -187,7 +187,7 @@ fn placed(text: &str, folders: &[(&str, String)], to_names: bool) -> String {
         })
 }
 
-/// Plays a session again; how it ended.
+/// Replays a session; returns the exit code.
 fn play(name: &str, judge: &mut Judge, by_registers: bool) -> i32 {
     let work = tempfile::tempdir().unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -213,7 +213,7 @@ fn play(name: &str, judge: &mut Judge, by_registers: bool) -> i32 {
             adapter.send(bytes.as_bytes());
         } else if let Some(message) = one.get("to") {
             let message: Value = serde_json::from_str(&placed(&message.to_string(), &folders, false)).unwrap();
-            // What is wrong on purpose is no message of the protocol.
+            // Deliberately invalid input is not a message of the protocol.
             if name != "wrong" {
                 assert_eq!(judge.faults(&message), [""; 0], "{place}");
             }
@@ -261,9 +261,9 @@ fn recorded_sessions_play_again() {
     let ends: Vec<i32> = ["source", "recording", "fault", "wrong"]
         .map(|name| play(name, &mut judge, false))
         .into();
-    // Only a client whose messages cannot be told apart any more is an error.
+    // Only a client whose messages cannot be separated is an error.
     assert_eq!(ends, [0, 0, 0, 1]);
-    // A recording of the device on a bus is stepped through as any other.
+    // A recording of the device on a bus can be stepped like any other.
     assert_eq!(play("recording", &mut judge, true), 0);
     let against = if judge.schema.is_some() {
         "the schema"
@@ -275,7 +275,7 @@ fn recorded_sessions_play_again() {
 }
 
 #[test]
-fn the_judge_finds_what_is_wrong() {
+fn the_validator_finds_errors() {
     let mut judge = Judge::new();
     let good = json!({
         "seq": 1, "type": "event", "event": "stopped", "body": { "reason": "step", "threadId": 1 },
@@ -289,7 +289,7 @@ fn the_judge_finds_what_is_wrong() {
     assert!(!judge.faults(&bad).is_empty());
 }
 
-/// Sends requests, and waits for the answer to the last, or for an event or the end.
+/// Sends requests, and waits for the last one's reply, for an event, or for the end.
 fn talk(adapter: &mut Adapter, sequence: &mut u64, requests: &[(&str, Value)], until: &str) -> Value {
     for (command, arguments) in requests {
         *sequence += 1;
@@ -305,7 +305,7 @@ fn talk(adapter: &mut Adapter, sequence: &mut u64, requests: &[(&str, Value)], u
     }
 }
 
-/// What a fragment has when it has been stepped to its end is what the plain engine paints.
+/// The values of a fragment stepped to its end equal the plain engine's.
 #[test]
 fn stepped_fragments_are_the_pictures() {
     let folder = tempfile::tempdir().unwrap();
@@ -340,8 +340,8 @@ fn stepped_fragments_are_the_pictures() {
         let thread = 1 + (x & 1) + 2 * (y & 1);
         let frame = |adapter: &mut Adapter, at: &mut u64| {
             let asked = [("stackTrace", json!({ "threadId": thread }))];
-            let told = talk(adapter, at, &asked, "");
-            told["body"]["stackFrames"][0]["name"].as_str().unwrap().to_owned()
+            let reply = talk(adapter, at, &asked, "");
+            reply["body"]["stackFrames"][0]["name"].as_str().unwrap().to_owned()
         };
         let mut steps = 0;
         while !frame(&mut adapter, &mut at).ends_with("ended") {
@@ -351,8 +351,8 @@ fn stepped_fragments_are_the_pictures() {
         }
         let channel = |letter: char, adapter: &mut Adapter, at: &mut u64| -> u8 {
             let asked = json!({ "expression": format!("$0.{letter}"), "frameId": thread });
-            let told = talk(adapter, at, &[("evaluate", asked)], "");
-            let text = told["body"]["result"].as_str().unwrap().to_owned();
+            let reply = talk(adapter, at, &[("evaluate", asked)], "");
+            let text = reply["body"]["result"].as_str().unwrap().to_owned();
             let value: f32 = text.split(' ').next().unwrap().parse().unwrap();
             (value.clamp(0.0, 1.0) * 255.0).round() as u8
         };
@@ -363,7 +363,7 @@ fn stepped_fragments_are_the_pictures() {
     }
 }
 
-/// A run that goes on can be paused, and ends with the client.
+/// A running program can be paused, and ends with the client.
 #[test]
 fn a_run_can_be_paused_and_given_up() {
     let data = |name: &str| common::data("dap").join(name).display().to_string();
@@ -387,13 +387,13 @@ fn a_run_can_be_paused_and_given_up() {
         }
     };
     assert_eq!(stopped["body"]["reason"], "pause");
-    // The client goes on and away.
+    // The client continues and disconnects.
     let request = json!({ "seq": 9, "type": "request", "command": "continue", "arguments": { "threadId": 1 } });
     adapter.send(&framed(&request));
     assert_eq!(adapter.end(), 0);
 }
 
-/// Recordings of a real driver can be stepped, forwards and backwards.
+/// Recordings of a real driver can be stepped forwards and backwards.
 #[test]
 fn recordings_of_a_real_driver_can_be_stepped() {
     let Some(folder) = common::corpus("mali") else { return };
@@ -406,16 +406,16 @@ fn recordings_of_a_real_driver_can_be_stepped() {
             ("launch", json!({ "program": path, "stopOnEntry": true })),
             ("configurationDone", json!({})),
         ];
-        // A job that only clears has nothing to step through.
+        // A job that only clears has no programs to step through.
         let begun = talk(&mut adapter, &mut at, &begin, "stopped");
         if begun["event"] == "terminated" {
             assert_eq!((adapter.end(), path.file_stem()), (0, Some("ff_clear_only".as_ref())));
             continue;
         }
         let place = |adapter: &mut Adapter, at: &mut u64, judge: &mut Judge| {
-            let told = talk(adapter, at, &[("stackTrace", json!({ "threadId": 1 }))], "");
-            assert_eq!(judge.faults(&told), [""; 0], "{}", path.display());
-            told["body"]["stackFrames"][0]["instructionPointerReference"].clone()
+            let reply = talk(adapter, at, &[("stackTrace", json!({ "threadId": 1 }))], "");
+            assert_eq!(judge.faults(&reply), [""; 0], "{}", path.display());
+            reply["body"]["stackFrames"][0]["instructionPointerReference"].clone()
         };
         let first = place(&mut adapter, &mut at, &mut judge);
         let step = [("next", json!({ "threadId": 1, "granularity": "instruction" }))];

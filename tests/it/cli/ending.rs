@@ -1,5 +1,4 @@
-//! Commands that are ended early: by their time, by a signal, by a reader that went away. They end soon, and nothing of
-//! them is left.
+//! Commands that end early: by a timeout, by a signal, by a closed pipe. They end soon and leave nothing behind.
 
 use crate::common;
 
@@ -13,11 +12,10 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Longest time to an end that should come at once, on a machine that does other things too.
+/// Maximum time of an immediate end, on a busy machine.
 const SOON: Duration = Duration::from_secs(20);
 
-/// A fragment program of so many sines, each of the one before: lavapipe's compiler takes minutes over
-/// 10,000 of them.
+/// A fragment program of a chain of sines of the given length: lavapipe's compiler takes minutes over 10,000 of them.
 fn sines(count: usize) -> Vec<u8> {
     let mut text = String::from(
         "OpCapability Shader\n%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel Logical GLSL450\n\
@@ -45,20 +43,20 @@ fn sines(count: usize) -> Vec<u8> {
     vbc::write(&model).unwrap()
 }
 
-/// The command, with folders of its own for temporary files and for its cache.
+/// The command, with its own folders for temporary files and its cache.
 fn skrymir(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
     for (name, inside) in [("TMPDIR", "tmp"), ("XDG_CACHE_HOME", "cache")] {
         std::fs::create_dir_all(folder.join(inside)).unwrap();
         command.env(name, folder.join(inside));
     }
-    // The driver's own cache is no business of ours.
+    // The driver's cache is not part of the test.
     command.env("MESA_SHADER_CACHE_DISABLE", "true");
     command.current_dir(folder).stderr(Stdio::piped());
     command
 }
 
-/// How it ended; fails when it does not.
+/// The exit code; fails if the command does not end.
 fn ended(child: &mut Child, within: Duration) -> ExitStatus {
     let start = Instant::now();
     loop {
@@ -67,7 +65,7 @@ fn ended(child: &mut Child, within: Duration) -> ExitStatus {
         }
         if start.elapsed() > within {
             child.kill().unwrap();
-            panic!("it goes on after {within:?}");
+            panic!("still running after {within:?}");
         }
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -77,7 +75,7 @@ fn said(child: &mut Child) -> String {
     std::io::read_to_string(child.stderr.take().unwrap()).unwrap()
 }
 
-/// Names of what is in a folder and below.
+/// Names of all files and folders below a folder.
 fn inside(folder: &Path) -> Vec<String> {
     let names = common::files(folder, "");
     names.iter().map(|path| path.display().to_string()).collect()
@@ -100,7 +98,7 @@ fn timeout_ends_a_shader_that_compiles_for_minutes() {
         inside(folder.path()),
         [folder.path().join("long.vbc").display().to_string()]
     );
-    // The control: what is quick has its picture within the same time.
+    // Negative control: a quick drawing makes its picture within the same time.
     std::fs::write(folder.path().join("short.vbc"), sines(3)).unwrap();
     let arguments = ["run", "short.vbc", "-o", "a.png", "--size", "8x8", "--timeout", "60"];
     let mut child = skrymir(folder.path()).args(arguments).spawn().unwrap();
@@ -129,7 +127,7 @@ fn a_signal_ends_a_drawing_and_leaves_nothing() {
     }
 }
 
-/// The program that `gles` runs ends with it, and its server's folder goes.
+/// The program that `gles` runs ends with it, and its server's folder is removed.
 #[test]
 fn a_signal_ends_a_program_under_gles() {
     if which::which("cc").is_err() {
@@ -151,11 +149,14 @@ fn a_signal_ends_a_program_under_gles() {
     assert!(Path::new(&format!("/proc/{process}")).exists());
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(ended(&mut child, SOON).code(), Some(130));
-    assert!(!Path::new(&format!("/proc/{process}")).exists(), "the program goes on");
+    assert!(
+        !Path::new(&format!("/proc/{process}")).exists(),
+        "the program still runs"
+    );
     assert_eq!(inside(&folder.path().join("tmp")), [""; 0]);
 }
 
-/// A program of Swanson SL that runs for ever tells of itself until nobody reads.
+/// An endless Swanson SL program prints until its reader closes the pipe.
 #[test]
 fn a_trace_ends_with_its_reader() {
     let folder = tempfile::tempdir().unwrap();

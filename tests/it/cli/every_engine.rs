@@ -1,4 +1,4 @@
-//! One shader on every engine: `compare --engines`, and what it stands on.
+//! One shader on every engine: `compare --engines` and its parts.
 
 use crate::common;
 
@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use std::time::Duration;
 use utgard::pp::MulOp;
 
-/// Half floats and eight bits: a channel may be this far off on one pixel in a hundred.
+/// Half floats and eight bits: the allowed difference of a channel on one pixel in a hundred.
 const TOLERANCE: u8 = 6;
 const ALLOWED: f64 = 1.0;
 
@@ -22,7 +22,7 @@ fn scene() -> Scene {
     }
 }
 
-/// Draws each file on every engine; how many files the emulator drew, and all rows with a picture.
+/// Draws each file on every engine; returns the number that the emulator drew, and all rows with a picture.
 fn agree(files: &[(PathBuf, Option<PathBuf>)]) -> (usize, usize) {
     let (mut emulated, mut pictures, mut bad) = (0, 0, Vec::new());
     for (first, second) in files {
@@ -52,7 +52,7 @@ fn alone(path: PathBuf) -> (PathBuf, Option<PathBuf>) {
 }
 
 #[test]
-fn vbc_files_look_the_same_on_every_engine() {
+fn vbc_files_match_on_every_engine() {
     let own: Vec<_> = common::files(&common::data("vbc"), "vbc")
         .into_iter()
         .map(alone)
@@ -65,7 +65,7 @@ fn vbc_files_look_the_same_on_every_engine() {
     assert!(emulated >= 7 && pictures >= 7 * 5, "{emulated} {pictures}");
     let Some(folder) = common::corpus("vbc") else { return };
     let mut all: Vec<_> = common::files(&folder, "vbc").into_iter().map(alone).collect();
-    // Shaders of 65,000 words keep a device's compiler busy for minutes.
+    // Shaders of 65,000 words take a device's compiler minutes.
     all.retain(|(path, _)| std::fs::metadata(path).is_ok_and(|file| file.len() < 1 << 17));
     let (emulated, pictures) = agree(&all);
     println!("{} files: {emulated} fit the emulator, {pictures} pictures", all.len());
@@ -73,7 +73,7 @@ fn vbc_files_look_the_same_on_every_engine() {
 }
 
 #[test]
-fn skia_programs_look_the_same_on_every_engine() {
+fn skia_programs_match_on_every_engine() {
     let Some(folder) = common::corpus("sksl") else { return };
     let all = common::files(&folder.join("programs"), "bin");
     let some: Vec<_> = all.into_iter().step_by(12).map(alone).collect();
@@ -86,7 +86,7 @@ fn skia_programs_look_the_same_on_every_engine() {
 }
 
 #[test]
-fn mali_pairs_look_the_same_on_every_engine() {
+fn mali_pairs_match_on_every_engine() {
     let Some(folder) = common::corpus("mbs") else { return };
     let pair = |vertex: &str, fragment: &str| (folder.join(vertex), Some(folder.join(fragment)));
     let pairs = [
@@ -114,7 +114,7 @@ fn rows(pictures: &[(&str, [u8; 4], bool)]) -> Vec<Row> {
 }
 
 #[test]
-fn a_picture_that_differs_is_told() {
+fn a_different_picture_is_reported() {
     let rows = rows(&[
         ("scalar", [10, 10, 10, 10], true),
         ("wide", [10, 10, 10, 11], true),
@@ -125,7 +125,7 @@ fn a_picture_that_differs_is_told() {
     ]);
     let verdicts = judge(&rows, 6, 25.0);
     assert_eq!(verdicts[0], Verdict::Reference);
-    // An engine of the emulator owes every bit, whatever is allowed to others.
+    // An engine of the emulator must match in every bit, regardless of the tolerance.
     assert!(matches!(&verdicts[1], Verdict::Differs(found) if found.worst_at == [3, 0]));
     assert!(matches!(verdicts[2], Verdict::Same(_)));
     assert!(matches!(verdicts[3], Verdict::Within(_)) && matches!(verdicts[4], Verdict::Within(_)));
@@ -133,7 +133,7 @@ fn a_picture_that_differs_is_told() {
     assert!(matches!(judge(&rows, 6, 24.0)[4], Verdict::Differs(_)));
 }
 
-/// Rows of the parts of the chain, each with the red of its four pixels.
+/// Rows for the parts of the chain, each with the red of its four pixels.
 fn chain(pictures: &[(Part, [u8; 4])]) -> Vec<Row> {
     let rows = pictures.iter().map(|(part, reds)| {
         let row = rows(&[("row", *reds, *part == Part::Engine)]).remove(0);
@@ -143,7 +143,7 @@ fn chain(pictures: &[(Part, [u8; 4])]) -> Vec<Row> {
 }
 
 #[test]
-fn a_difference_is_laid_to_its_part_of_the_chain() {
+fn a_difference_is_attributed_to_its_part_of_the_chain() {
     let (good, bad) = ([10; 4], [90; 4]);
     let blamed = |pictures: &[(Part, [u8; 4])]| {
         let rows = chain(pictures);
@@ -168,20 +168,20 @@ fn a_difference_is_laid_to_its_part_of_the_chain() {
     for (at, part) in [(1, "engine"), (4, "writer"), (6, "lifting"), (3, "front end")] {
         let mut rows = all;
         rows[at].1 = bad;
-        // Half steps account for what the emulator draws, not for what a witness does; they are no excuse for a writer.
+        // Half steps explain a difference of the emulator, not of a second front end, nor of a writer.
         rows[5].1 = if at == 4 || at == 3 { [40; 4] } else { good };
         assert_eq!(blamed(&rows), (part.to_owned(), true), "{at}");
     }
-    // The source, however it is read, is not what our programs draw: the compiler.
+    // The source, with every front end, differs from our programs' picture: the compiler is at fault.
     let mut rows = all;
     rows[2..=5].iter_mut().for_each(|row| row.1 = bad);
     assert_eq!(blamed(&rows), ("compiler".to_owned(), true));
-    // In half precision steps it is: precision.
+    // With half precision steps it is equal: the difference is precision.
     rows[5].1 = good;
     assert_eq!(blamed(&rows), (String::new(), false));
 }
 
-/// Makes the first product of vectors of a fragment program eight times as large: an operator that a compiler mistook.
+/// Multiplies the first vector product of a fragment program by eight: an operator that a compiler got wrong.
 fn plant(pair: &mut Pair) -> bool {
     let (instructions, _) = utgard::pp::flow::instructions(&pair.fragment.code);
     let found = instructions.into_iter().find_map(|(at, mut instruction)| {
@@ -199,14 +199,14 @@ fn plant(pair: &mut Pair) -> bool {
 /// Pairs of the field that are compared.
 const SHARE: usize = 24;
 
-/// Fragments of it come to 0 times infinity, and GLSL leaves open what `min` and `max` make of that.
+/// Some fragments have 0 times infinity, and GLSL leaves `min` and `max` of that undefined.
 const NOT_A_NUMBER: &str = "fsr__shaders__fsr-pass0.vert";
 
-/// A tenth of its pixels differ, and half steps do not account for them: open.
+/// A tenth of its pixels differ, and half steps do not explain them: open.
 const OPEN: &str = "handheld__shaders__lcd1x_psp.vert";
 
 #[test]
-fn shaders_of_the_field_look_the_same_on_every_engine_and_a_planted_fault_does_not() {
+fn field_shaders_match_on_every_engine_and_a_planted_fault_is_found() {
     let Some(folder) = common::corpus("field") else { return };
     let all = common::files(&folder.join("retro"), "vert");
     let step = all.len() / SHARE;
@@ -225,7 +225,7 @@ fn shaders_of_the_field_look_the_same_on_every_engine_and_a_planted_fault_does_n
         compared += 1;
         by_precision += usize::from(verdicts.iter().any(|verdict| matches!(verdict, Verdict::Precision(_))));
         let blamed = blame(&rows, &verdicts, TOLERANCE, ALLOWED);
-        // Two front ends may fold constants otherwise: they are told, and are no fault of ours.
+        // Two front ends may fold constants differently: this is reported, but is not an error.
         let (front_ends, ours): (Vec<String>, Vec<String>) =
             blamed.into_iter().partition(|line| line.starts_with("front end:"));
         front_ends
@@ -247,7 +247,7 @@ fn shaders_of_the_field_look_the_same_on_every_engine_and_a_planted_fault_does_n
     );
     assert!(compared >= SHARE / 2 && planted >= 4, "{compared} {planted}");
     assert!(bad.is_empty(), "{bad:#?}");
-    // Not every product reaches the picture.
+    // Not every product affects the picture.
     assert!(3 * found >= planted, "{found} of {planted}");
 }
 
@@ -265,7 +265,7 @@ fn path(path: &Path) -> &str {
 }
 
 #[test]
-fn the_table_has_a_line_an_engine() {
+fn the_table_has_one_line_per_engine() {
     let file = common::data("vbc/textured.vbc");
     let output = compare(&[
         "--engines",
@@ -293,7 +293,7 @@ fn the_table_has_a_line_an_engine() {
 }
 
 #[test]
-fn programs_can_read_it() {
+fn the_json_has_every_row() {
     let file = common::data("vbc/triangle.vbc");
     let folder = tempfile::tempdir().expect("a folder");
     let diff = folder.path().join("diff.png");

@@ -1,5 +1,5 @@
-//! One rule for exit codes over every verb: 0 fine, 1 the input is at fault, 2 the command line or the machine is; and no
-//! flag that does nothing.
+//! Exit codes of every verb: 0 success, 1 the input is at fault, 2 the command line or the system is; and no flag is
+//! ignored silently.
 
 use crate::common;
 use std::io::Write;
@@ -11,16 +11,16 @@ fn skrymir(args: &[&str]) -> Output {
     tool.expect("the tool runs")
 }
 
-/// Asserts the exit code, and that a failure is told.
+/// Asserts the exit code, and that a failure has a message.
 fn expect(code: i32, args: &[&str]) -> String {
     let output = skrymir(args);
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{args:?}: {text}");
-    assert!(code == 0 || !text.is_empty(), "{args:?} says nothing");
+    assert!(code == 0 || !text.is_empty(), "{args:?} prints no message");
     text
 }
 
-/// Files of every format, good and damaged, in a folder.
+/// Valid and damaged files of every format, in a folder.
 struct Files {
     folder: tempfile::TempDir,
 }
@@ -152,7 +152,7 @@ fn every_verb_and_cause() {
 }
 
 #[test]
-fn a_flag_the_format_does_not_take_is_a_mistake() {
+fn a_flag_that_a_format_lacks_is_an_error() {
     let files = Files::new();
     let at = |name: &str| files.path(name);
     let refused = |args: &[&str], formats: &str| {
@@ -188,7 +188,7 @@ fn a_flag_the_format_does_not_take_is_a_mistake() {
 }
 
 #[test]
-fn check_goes_on_and_the_worst_decides() {
+fn check_continues_and_exits_with_the_worst_result() {
     let files = Files::new();
     let at = |name: &str| files.path(name);
     let text = expect(2, &["check", &at("missing"), &at("bad.sl"), &at("good.sl")]);
@@ -198,7 +198,7 @@ fn check_goes_on_and_the_worst_decides() {
     );
     assert!(text.contains("good.sl: sl: valid"), "{text}");
     expect(1, &["check", &at("bad.sl"), &at("good.sl")]);
-    // A flag that means something to one of the files is no mistake.
+    // A flag that applies to at least one of the files is accepted.
     expect(
         1,
         &["check", &at("good.sl"), &at("good.spv"), "--grammar", &at("bad.json")],
@@ -206,7 +206,7 @@ fn check_goes_on_and_the_worst_decides() {
 }
 
 #[test]
-fn scenes_say_what_means_nothing() {
+fn unknown_keys_of_scenes_are_errors() {
     let files = Files::new();
     let pair = [files.path("good.vert.s"), files.path("good.frag.s")];
     let scene = |text: &str| {
@@ -222,7 +222,7 @@ fn scenes_say_what_means_nothing() {
 }
 
 #[test]
-fn a_picture_is_written_whole_or_not_at_all() {
+fn a_picture_is_written_completely_or_not_at_all() {
     let files = Files::new();
     let pair = [files.path("good.vert.s"), files.path("good.frag.s")];
     let full = Path::new("/dev/full");
@@ -231,7 +231,7 @@ fn a_picture_is_written_whole_or_not_at_all() {
         assert!(text.contains("/dev/full"), "{text}");
         expect(2, &["rewrite", &files.path("good.sl"), "-o", "/dev/full"]);
     }
-    // What was there stays when nothing can be written beside it, and nothing is left behind.
+    // An existing file is kept if nothing can be written beside it, and no temporary file is left.
     let folder = files.folder.path().join("pictures");
     std::fs::create_dir(&folder).unwrap();
     let out = folder.join("a.png").display().to_string();
@@ -247,7 +247,7 @@ fn a_picture_is_written_whole_or_not_at_all() {
     assert_eq!(names.len(), 1, "{names:?}");
 }
 
-/// Runs the tool where no file can grow, as on a full disk; standard error goes to `log`, or is caught.
+/// Runs the tool with a file size limit of 0, as on a full disk; standard error goes to `log`, or is captured.
 #[cfg(unix)]
 fn on_a_full_disk(args: &[&str], log: Option<&Path>) -> Output {
     let mut shell = Command::new("sh");
@@ -266,7 +266,7 @@ fn on_a_full_disk(args: &[&str], log: Option<&Path>) -> Output {
 
 #[test]
 #[cfg(unix)]
-fn a_full_disk_is_told_and_leaves_nothing() {
+fn a_full_disk_is_reported_and_leaves_nothing() {
     let files = Files::new();
     let at = |name: &str| files.path(name);
     let pair = [at("good.vert.s"), at("good.frag.s")];
@@ -305,7 +305,7 @@ fn a_full_disk_is_told_and_leaves_nothing() {
         );
         let left: Vec<_> = std::fs::read_dir(at("full")).unwrap().flatten().collect();
         assert!(left.is_empty(), "{args:?}: {left:?}");
-        // Nor is it known by a panic that the message has no room either.
+        // Nor does a panic report that the message itself cannot be written.
         let log = files.folder.path().join("log");
         assert_eq!(
             on_a_full_disk(args, Some(&log)).status.code(),
@@ -313,7 +313,7 @@ fn a_full_disk_is_told_and_leaves_nothing() {
             "{args:?}, a full log"
         );
     }
-    // The same with room.
+    // The same with enough space.
     for args in verbs {
         expect(0, args);
     }
@@ -328,13 +328,16 @@ fn a_trace_stops_with_its_reader() {
         .spawn()
         .unwrap();
     drop(child.stderr.take());
-    // Unlimited but for the fuel of a thousand million invocations, each of which would print.
+    // Limited only by the fuel of a thousand million invocations, each of which prints.
     let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
     let status = loop {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        assert!(std::time::Instant::now() < end, "the program goes on without a reader");
+        assert!(
+            std::time::Instant::now() < end,
+            "the program still runs without a reader"
+        );
         std::thread::sleep(std::time::Duration::from_millis(10));
     };
     assert_eq!(status.code(), Some(2));

@@ -1,4 +1,4 @@
-//! The JSON that runners print, as a user asks for it, held against the published schemas.
+//! The JSON of every verb, validated against the published schemas.
 
 use crate::common;
 
@@ -13,7 +13,7 @@ fn skrymir(arguments: &[&str]) -> Output {
         .expect("the binary runs")
 }
 
-/// What a command that must succeed printed, as JSON.
+/// The JSON output of a command that must succeed.
 fn document(arguments: &[&str]) -> Value {
     let output = skrymir(arguments);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -35,7 +35,7 @@ fn holds(validator: &jsonschema::Validator, document: &Value) {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// The lines of a file of JSON, each held against a schema.
+/// The lines of a JSON file, each validated against a schema.
 pub(crate) fn lines(verb: &str, path: &Path) -> Vec<Value> {
     let validator = schema(verb);
     let text = std::fs::read_to_string(path).expect("a file");
@@ -44,18 +44,18 @@ pub(crate) fn lines(verb: &str, path: &Path) -> Vec<Value> {
         .map(|line| serde_json::from_str(line).expect("a line"))
         .collect();
     values.iter().for_each(|value| holds(&validator, value));
-    // The control: a job without its time is none.
+    // Negative control: a job without its time is invalid.
     let mut broken = values[0].clone();
     broken.as_object_mut().expect("an object").remove("milliseconds");
     assert!(!validator.is_valid(&broken));
     values
 }
 
-/// What a command printed, held against a schema.
+/// A command's output, validated against a schema.
 pub(crate) fn kept(verb: &str, arguments: &[&str]) -> Value {
-    let told = document(arguments);
-    holds(&schema(verb), &told);
-    told
+    let output = document(arguments);
+    holds(&schema(verb), &output);
+    output
 }
 
 fn example(name: &str) -> String {
@@ -80,11 +80,11 @@ fn recorded(folder: &Path) -> String {
 }
 
 #[test]
-fn replay_keeps_to_its_schema() {
+fn replay_matches_its_schema() {
     let folder = tempfile::tempdir().unwrap();
     let trace = recorded(folder.path());
     let validator = schema("replay");
-    let told = document(&[
+    let output = document(&[
         "replay",
         &trace,
         "--stats",
@@ -94,17 +94,17 @@ fn replay_keeps_to_its_schema() {
         "16,16",
         "--json",
     ]);
-    holds(&validator, &told);
-    let jobs = told["jobs"].as_array().unwrap();
+    holds(&validator, &output);
+    let jobs = output["jobs"].as_array().unwrap();
     assert_eq!(
         (jobs.len(), &jobs[0]["vertices"], &jobs[1]["queue"]),
         (2, &json!(3), &json!("pp"))
     );
-    let draws = told["dump"][0]["list_stream"].as_array().unwrap().iter();
+    let draws = output["dump"][0]["list_stream"].as_array().unwrap().iter();
     let draws: Vec<&Value> = draws.filter(|one| one["command"] == "DrawPrimitives").collect();
     assert_eq!((draws.len(), &draws[0]["fields"]["count"]), (1, &json!(3)));
-    assert_eq!(told["profile"][0]["cycles"], 111);
-    let fragments = told["pixel"]["fragments"].as_array().unwrap();
+    assert_eq!(output["profile"][0]["cycles"], 111);
+    let fragments = output["pixel"]["fragments"].as_array().unwrap();
     assert_eq!(fragments.len(), 1);
     let steps = fragments[0]["steps"].as_array().unwrap();
     assert_eq!(steps.last().unwrap()["next"], Value::Null);
@@ -114,36 +114,36 @@ fn replay_keeps_to_its_schema() {
         all.map(|value| (value.as_f64().unwrap() * 255.0).round()).collect()
     };
     assert_eq!(painted("color"), painted("after"));
-    // Each alone, and the negative control: a field too many and a name that is missing are found.
+    // Each flag alone, and the negative control: an extra field and a missing name are found.
     for one in ["--stats", "--dump", "--profile"] {
         holds(&validator, &document(&["replay", &trace, one, "--json"]));
     }
-    let mut wrong = told.clone();
+    let mut wrong = output.clone();
     wrong["jobs"][0]["queue"] = "ap".into();
     assert!(!validator.is_valid(&wrong));
-    let mut wrong = told;
+    let mut wrong = output;
     wrong["pixel"].as_object_mut().unwrap().remove("x");
     assert!(!validator.is_valid(&wrong));
 }
 
 #[test]
-fn recordings_of_a_real_driver_keep_to_the_schema() {
+fn recordings_of_a_real_driver_match_the_schema() {
     let Some(folder) = common::corpus("mali") else { return };
     let validator = schema("replay");
     let files = common::recordings(&folder);
     for path in files.iter().step_by(6) {
         let path = path.display().to_string();
-        let told = document(&["replay", &path, "--stats", "--dump", "--watch-pixel", "20,20", "--json"]);
-        holds(&validator, &told);
+        let output = document(&["replay", &path, "--stats", "--dump", "--watch-pixel", "20,20", "--json"]);
+        holds(&validator, &output);
     }
     println!("{} recordings keep to the schema", files.iter().step_by(6).count());
 }
 
 #[test]
-fn draw_and_run_keep_to_their_schemas() {
+fn draw_and_run_match_their_schemas() {
     let folder = tempfile::tempdir().unwrap();
     let (vertex, fragment) = (example("triangle.vert.s"), example("triangle.frag.s"));
-    let told = document(&[
+    let output = document(&[
         "draw",
         &vertex,
         &fragment,
@@ -152,11 +152,11 @@ fn draw_and_run_keep_to_their_schemas() {
         "100,100",
         "--json",
     ]);
-    holds(&schema("draw"), &told);
-    assert_eq!(told["profile"][0]["stage"], "vertex");
+    holds(&schema("draw"), &output);
+    assert_eq!(output["profile"][0]["stage"], "vertex");
     let picture = folder.path().join("a.png").display().to_string();
     let file = common::data("vbc/triangle.vbc").display().to_string();
-    let told = document(&[
+    let output = document(&[
         "run",
         &file,
         "-o",
@@ -167,23 +167,23 @@ fn draw_and_run_keep_to_their_schemas() {
         "--timing",
         "--json",
     ]);
-    holds(&schema("run"), &told);
+    holds(&schema("run"), &output);
     assert_eq!(
-        (&told["pictures"][0]["file"], &told["pictures"][0]["width"]),
+        (&output["pictures"][0]["file"], &output["pictures"][0]["width"]),
         (&json!(picture), &json!(32))
     );
-    assert!(told["milliseconds"]["draw"].as_f64().unwrap() > 0.0);
+    assert!(output["milliseconds"]["draw"].as_f64().unwrap() > 0.0);
     schema("reflect");
 }
 
-/// What a command printed as JSON, whatever its exit code.
-fn told(arguments: &[&str]) -> Value {
+/// A command's JSON output, regardless of its exit code.
+fn json_of(arguments: &[&str]) -> Value {
     let output = skrymir(arguments);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
 }
 
 #[test]
-fn every_format_keeps_to_its_schema() {
+fn every_format_matches_its_schema() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let data = |name: &str| common::data(name).display().to_string();
@@ -213,24 +213,24 @@ fn every_format_keeps_to_its_schema() {
     let (info, check) = (schema("info"), schema("check"));
     for (file, flag) in &files {
         let with = |verb| -> Vec<&str> { [verb, file.as_str(), "--json"].into_iter().chain(*flag).collect() };
-        holds(&info, &told(&with("info")));
-        holds(&check, &told(&with("check")));
+        holds(&info, &json_of(&with("info")));
+        holds(&check, &json_of(&with("check")));
     }
-    holds(&schema("dis"), &told(&["dis", &path("hello.sl"), "--json"]));
+    holds(&schema("dis"), &json_of(&["dis", &path("hello.sl"), "--json"]));
     let broken = path("broken.vbc");
     std::fs::write(&broken, &std::fs::read(data("minimal.vbc")).unwrap()[..40]).unwrap();
-    holds(&check, &told(&["check", &broken, &data("minimal.vbc"), "--json"]));
-    // The control: what is missing and what is too much is found.
-    let mut wrong = told(&["info", &files[0].0, "--json"]);
+    holds(&check, &json_of(&["check", &broken, &data("minimal.vbc"), "--json"]));
+    // Negative control: missing and extra fields are found.
+    let mut wrong = json_of(&["info", &files[0].0, "--json"]);
     wrong["format"] = "spirv".into();
     assert!(!info.is_valid(&wrong));
-    let mut wrong = told(&["check", &files[0].0, "--json"]);
+    let mut wrong = json_of(&["check", &files[0].0, "--json"]);
     wrong[0]["verdict"] = "fine".into();
     assert!(!check.is_valid(&wrong));
 }
 
 #[test]
-fn real_files_keep_to_the_schemas() {
+fn real_files_match_the_schemas() {
     let (info, check) = (schema("info"), schema("check"));
     let dis = schema("dis");
     let mut count = 0;
@@ -248,10 +248,10 @@ fn real_files_keep_to_the_schemas() {
             if skrymir(&["info", &file]).status.code() != Some(0) {
                 continue;
             }
-            holds(&info, &told(&["info", &file, "--json"]));
-            holds(&check, &told(&["check", &file, "--json"]));
+            holds(&info, &json_of(&["info", &file, "--json"]));
+            holds(&check, &json_of(&["check", &file, "--json"]));
             if kind == "sksl" {
-                holds(&dis, &told(&["dis", &file, "--json"]));
+                holds(&dis, &json_of(&["dis", &file, "--json"]));
             }
             count += 1;
         }
@@ -260,7 +260,7 @@ fn real_files_keep_to_the_schemas() {
 }
 
 #[test]
-fn the_other_reports_keep_to_their_schemas() {
+fn the_other_reports_match_their_schemas() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (vertex, fragment) = (example("triangle.vert.s"), example("triangle.frag.s"));
@@ -274,20 +274,26 @@ fn the_other_reports_keep_to_their_schemas() {
         assert_eq!(skrymir(&arguments).status.code(), Some(0));
     }
     let compare = schema("compare");
-    holds(&compare, &told(&["compare", &path("a.png"), &path("b.png"), "--json"]));
-    holds(&compare, &told(&["compare", &path("a.png"), &path("a.png"), "--json"]));
-    let engines = told(&["compare", "--engines", &vertex, &fragment, "--size", "32x32", "--json"]);
+    holds(
+        &compare,
+        &json_of(&["compare", &path("a.png"), &path("b.png"), "--json"]),
+    );
+    holds(
+        &compare,
+        &json_of(&["compare", &path("a.png"), &path("a.png"), "--json"]),
+    );
+    let engines = json_of(&["compare", "--engines", &vertex, &fragment, "--size", "32x32", "--json"]);
     holds(&compare, &engines);
     let mut wrong = engines;
     wrong["engines"][0]["verdict"] = "fine".into();
     assert!(!compare.is_valid(&wrong));
-    holds(&schema("devices"), &told(&["devices", "--json"]));
+    holds(&schema("devices"), &json_of(&["devices", "--json"]));
     let trim = schema("trim");
-    holds(&trim, &told(&["trim", &trace, "-o", &path("small.trace"), "--json"]));
+    holds(&trim, &json_of(&["trim", &trace, "-o", &path("small.trace"), "--json"]));
     let shrink = ["--shrink", "--pixel", "16,16"];
     holds(
         &trim,
-        &told(&[&["trim", &trace, "-o", &path("small.trace"), "--json"][..], &shrink].concat()),
+        &json_of(&[&["trim", &trace, "-o", &path("small.trace"), "--json"][..], &shrink].concat()),
     );
     let wgsl = common::data("spirv/minimal.wgsl").display().to_string();
     let report = ["compile", &wgsl, "--stage", "frag", "--report", "--json"];
@@ -298,7 +304,7 @@ fn the_other_reports_keep_to_their_schemas() {
         "{}",
         String::from_utf8_lossy(&compiled.stderr)
     );
-    holds(&schema("compile"), &told(&report));
+    holds(&schema("compile"), &json_of(&report));
     let converted = [
         "convert",
         &wgsl,
@@ -310,14 +316,14 @@ fn the_other_reports_keep_to_their_schemas() {
         &path("a.metal"),
         "--json",
     ];
-    holds(&schema("convert"), &told(&converted));
+    holds(&schema("convert"), &json_of(&converted));
     let module = path("sampled.frag");
     let text = "#version 450\nlayout(set = 1, binding = 2) uniform sampler2D image;\nlayout(location = 0) out vec4 tint;\n\
                 void main() { tint = texture(image, vec2(0.5)); }\n";
     std::fs::write(&module, text).unwrap();
     for to in ["glsl", "hlsl", "msl"] {
         let converted = ["convert", &module, "--to", to, "-o", &path("a.out"), "--json"];
-        holds(&schema("convert"), &told(&converted));
+        holds(&schema("convert"), &json_of(&converted));
     }
     let grammar = path("small.grammar.json");
     std::fs::write(
@@ -325,11 +331,11 @@ fn the_other_reports_keep_to_their_schemas() {
         r#"{"revision": 3, "instructions": [{"opname": "Twice", "opcode": 1, "operands": [{"kind": "IdRef"}]}]}"#,
     )
     .unwrap();
-    holds(&schema("grammar"), &told(&["grammar", &grammar, "--json"]));
+    holds(&schema("grammar"), &json_of(&["grammar", &grammar, "--json"]));
 }
 
 #[test]
-fn json_of_nothing_is_a_mistake() {
+fn json_without_a_report_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let trace = recorded(folder.path());
     let picture = folder.path().join("a.png").display().to_string();

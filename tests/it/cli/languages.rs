@@ -1,12 +1,12 @@
-//! The verbs share their front ends: a shader of the field that one takes is refused by another only for a limit of what
-//! that verb writes, and by all of them if it breaks its language.
+//! The verbs share their front ends: if one verb accepts a shader, another rejects it only for a limit of its output, and
+//! all verbs reject an invalid shader.
 
 use crate::common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One in so many, all where `SKRYMIR_FIELD` is set.
+/// One in this many, all if `SKRYMIR_FIELD` is set.
 const SAMPLE: usize = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,13 +14,13 @@ enum Verdict {
     Taken,
     /// A limit of the device, the language or the hardware.
     Unsupported,
-    /// The text breaks its language's rules.
+    /// The text violates its language's rules.
     Invalid,
-    /// A question of the command line: a file with several entry points, say.
+    /// The command line is incomplete, such as for a file with several entry points.
     Asked,
 }
 
-/// A verb's verdict on a fragment shader, and the line that says why.
+/// A verb's verdict on a fragment shader, and the error line.
 fn verdict(verb: &str, file: &Path, folder: &Path) -> (Verdict, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
     command.arg(verb).arg(file);
@@ -36,7 +36,7 @@ fn verdict(verb: &str, file: &Path, folder: &Path) -> (Verdict, String) {
     let why = text.lines().find(|line| line.starts_with("skrymir: ")).unwrap_or("");
     let verdict = match (output.status.code(), why) {
         (Some(0), _) => Verdict::Taken,
-        (_, why) if why.contains("say which entry point") => Verdict::Asked,
+        (_, why) if why.contains("choose an entry point") => Verdict::Asked,
         (_, why) if why.contains("unsupported") || why.contains(" lacks ") => Verdict::Unsupported,
         (Some(1), _) => Verdict::Invalid,
         (code, why) => panic!("{verb} {}: {code:?}: {why}", file.display()),
@@ -92,7 +92,7 @@ fn verbs_take_the_same_sources() {
     let folder = tempfile::tempdir().expect("a folder");
     let (mut table, mut reasons, mut wrong) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     for file in sources() {
-        // The verbs are asked for the fragment stage; a file of WGSL may have none.
+        // The verbs need a fragment stage; a WGSL file may have none.
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         if file.extension().is_some_and(|ext| ext == "wgsl") && !text.contains("@fragment") {
             continue;

@@ -1,4 +1,4 @@
-//! The command line as a user types it.
+//! The command line.
 
 mod board;
 mod commands;

@@ -1,13 +1,14 @@
-//! Pairs of Vulkan samples that glslang takes: packed, valid to our rules and spirv-val's, and drawn on the first device.
+//! Pairs of Vulkan samples that glslang accepts: they are packed, valid for our rules and spirv-val, and drawn on the first
+//! device.
 
 use crate::common;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One pair in so many, all where `SKRYMIR_FIELD` is set (`tests/field.sh pairs`).
+/// One pair in this many, all if `SKRYMIR_FIELD` is set (`tests/field.sh pairs`).
 const SAMPLE: usize = 8;
 
-/// Whether a command ends well, and what it says.
+/// Whether a command succeeds, and its output.
 fn ends(command: &mut Command) -> (bool, String) {
     let output = command.output().expect("the command runs");
     (
@@ -20,7 +21,7 @@ fn skrymir() -> Command {
     Command::new(env!("CARGO_BIN_EXE_skrymir"))
 }
 
-/// Whether glslang's own command takes a file.
+/// Whether glslang's own command accepts a file.
 fn is_taken(file: &Path, folder: &Path) -> bool {
     let mut command = Command::new("glslangValidator");
     command.arg("-V").arg(file).arg("-o").arg(folder.join("taken.spv"));

@@ -1,4 +1,4 @@
-//! Recordings compared and trimmed, as a user types it.
+//! `diff` and `trim` of recordings.
 
 use serde_json::{Value, json};
 use std::path::Path;
@@ -11,7 +11,7 @@ fn skrymir(arguments: &[&str]) -> Output {
         .expect("the binary runs")
 }
 
-/// The exit code, and what was printed.
+/// The exit code and the output.
 pub(super) fn ran(arguments: &[&str]) -> (i32, String) {
     let output = skrymir(arguments);
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -38,20 +38,20 @@ pub(super) fn record(folder: &Path, name: &str, fragment: &str, scene: &str) -> 
 const TWICE: &str = ".fragment\n.varying vec4 tint\nload.v $0 0, mul.v0 $0 $0 ^const0.xxxx, const0 0.5, stop\n";
 
 #[test]
-fn diff_tells_where_recordings_part() {
+fn diff_finds_the_first_difference() {
     let folder = tempfile::tempdir().unwrap();
     let fragment = example("triangle.frag.s");
     let plain = record(folder.path(), "plain", &fragment, "");
     let again = record(folder.path(), "again", &fragment, "");
     assert_eq!(ran(&["diff", &plain, &again]), (0, "same: 2 jobs\n".to_owned()));
 
-    // A field of the state, by its name; the picture is another too.
+    // A field of the state, by name; the picture differs too.
     let blended = record(folder.path(), "blended", &fragment, "blend = \"additive\"\n");
     let (code, text) = ran(&["diff", &plain, &blended]);
     assert_eq!(code, 1, "{text}");
     assert!(text.starts_with("job 0, draw 0: RenderState."), "{text}");
 
-    // Another program: the instruction and the pixel at which they part.
+    // Another program: the first instruction and pixel that differ.
     let other = folder.path().join("other.s").display().to_string();
     std::fs::write(&other, TWICE).unwrap();
     let other = record(folder.path(), "other", &other, "");
@@ -79,14 +79,14 @@ fn diff_tells_where_recordings_part() {
 }
 
 #[test]
-fn trim_keeps_what_gives_the_picture() {
+fn trim_keeps_what_the_picture_needs() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     let trace = record(folder.path(), "plain", &example("triangle.frag.s"), "");
     let (small, a, b) = (at("small.trace"), at("a.png"), at("b.png"));
     let (code, text) = ran(&["trim", &trace, "--jobs", "1..1", "-o", &small]);
     assert_eq!(code, 0, "{text}");
-    // The pixel job takes the geometry job along that built its lists.
+    // A pixel job also keeps the geometry job that built its lists.
     assert!(text.contains("jobs 0 1,"), "{text}");
     let sizes = [&trace, &small].map(|path| std::fs::metadata(path).unwrap().len());
     assert!(sizes[1] < sizes[0], "{sizes:?}");
@@ -104,13 +104,13 @@ fn trim_keeps_what_gives_the_picture() {
     assert!(!Path::new(&at("none.trace")).exists());
 }
 
-/// Two triangles of which the second lies over the first.
+/// Two triangles; the second covers part of the first.
 const TWO: &str = "[inputs]\n\
     position = [[-0.9, -0.9, 0, 1], [0, -0.9, 0, 1], [-0.9, 0, 0, 1], [-1, -1, 0, 1], [1, -1, 0, 1], [0, 1, 0, 1]]\n\
     color = [[1, 0, 0, 1], [1, 0, 0, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1]]\n";
 
 #[test]
-fn shrink_keeps_what_is_wrong() {
+fn shrink_keeps_the_wrong_pixel() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     let trace = record(folder.path(), "two", &example("triangle.frag.s"), TWO);
@@ -131,7 +131,7 @@ fn shrink_keeps_what_is_wrong() {
     assert_eq!(before.0, after.0, "the pixel keeps its colour");
     assert!(std::fs::metadata(&small).unwrap().len() < std::fs::metadata(&trace).unwrap().len());
 
-    // Wrong is what is not expected; what is expected is not wrong.
+    // A pixel that differs from the expected one is wrong; an equal one is not.
     let color = before.0.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let shrink = ["trim", &trace, "--shrink", "--pixel", "16,8", "-o", &small];
     let (code, text) = ran(&[&shrink[..], &["--expect", &color]].concat());

@@ -1,4 +1,4 @@
-//! Shader sources as people have them, run and packed as a user types it.
+//! Shader sources in their usual forms, run and packed from the command line.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -12,7 +12,7 @@ fn skrymir(folder: &Path, arguments: &[&str]) -> Output {
         .expect("the binary runs")
 }
 
-/// A command that must end with a code; what it said on standard error.
+/// Runs a command that must end with an exit code; returns its standard error.
 fn ends(folder: &Path, arguments: &[&str], code: i32) -> String {
     let output = skrymir(folder, arguments);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -67,11 +67,11 @@ fn files() -> tempfile::TempDir {
 }
 
 #[test]
-fn sources_run_as_they_are() {
+fn sources_run_unchanged() {
     let folder = files();
     let at = folder.path();
     ends(at, &["run", "uv.frag", "-o", "uv.png", "--size", "32x32"], 0);
-    // The same picture however it is said, and another where another is meant.
+    // The same picture for every form of the command line, and a different one for another shader.
     for arguments in [
         &["uv.wgsl"][..],
         &["whole.vert", "uv.frag"],
@@ -81,7 +81,7 @@ fn sources_run_as_they_are() {
         let more = ["--size", "32x32", "--expect", "uv.png"];
         ends(at, &[&["run"], arguments, &more].concat(), 0);
     }
-    for (entry, code) in [("other", 1), ("frag=other", 1), ("nobody", 1), ("pixel=paint", 2)] {
+    for (entry, code) in [("other", 1), ("frag=other", 1), ("missing", 1), ("pixel=paint", 2)] {
         ends(
             at,
             &[
@@ -100,19 +100,19 @@ fn sources_run_as_they_are() {
     let more = ["--size", "32x32", "--expect", "uv.png", "--diff", "diff.png"];
     let error = ends(at, &[&["run", "whole.vert", "stone.frag"], &more[..]].concat(), 1);
     assert!(error.contains("the picture is not uv.png"), "{error}");
-    // What cannot be drawn by itself is told.
+    // A shader that cannot be drawn alone is reported.
     let error = ends(at, &["run", "whole.vert", "-o", "x.png"], 1);
     assert!(error.contains("a vertex stage alone"), "{error}");
     let error = ends(at, &["run", "both.wgsl", "-o", "x.png"], 1);
-    assert!(error.contains("say which entry point"), "{error}");
+    assert!(error.contains("choose an entry point"), "{error}");
 }
 
 #[test]
-fn sources_come_by_standard_input() {
+fn sources_are_read_from_standard_input() {
     let folder = files();
     let at = folder.path();
     ends(at, &["run", "uv.frag", "-o", "uv.png", "--size", "32x32"], 0);
-    let told = |arguments: &[&str], file: &str| {
+    let piped = |arguments: &[&str], file: &str| {
         let input = std::fs::File::open(at.join(file)).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
         let output = command.args(arguments).current_dir(at).stdin(input).output().unwrap();
@@ -124,18 +124,18 @@ fn sources_come_by_standard_input() {
         output.stdout
     };
     for file in ["uv.wgsl", "uv.frag"] {
-        told(&["run", "-", "--size", "32x32", "--expect", "uv.png"], file);
+        piped(&["run", "-", "--size", "32x32", "--expect", "uv.png"], file);
     }
-    let module = told(&["convert", "-", "--to", "glsl"], "uv.wgsl");
+    let module = piped(&["convert", "-", "--to", "glsl"], "uv.wgsl");
     assert!(String::from_utf8_lossy(&module).contains("void main()"));
     assert_eq!(
-        told(&["compile", "-", "-o", "-"], "uv.wgsl"),
-        told(&["compile", "uv.wgsl", "-o", "-"], "uv.wgsl")
+        piped(&["compile", "-", "-o", "-"], "uv.wgsl"),
+        piped(&["compile", "uv.wgsl", "-o", "-"], "uv.wgsl")
     );
 }
 
 #[test]
-fn samplers_may_be_in_one() {
+fn combined_samplers_work() {
     let folder = files();
     let at = folder.path();
     ends(at, &["run", "stone.frag", "-o", "one.png", "--size", "32x32"], 0);
@@ -153,16 +153,16 @@ fn samplers_may_be_in_one() {
         ],
         0,
     );
-    let told = skrymir(at, &["info", "stone.vbc"]);
-    let told = String::from_utf8_lossy(&told.stdout).into_owned();
-    assert!(told.contains("bind(4) sampler 2d float4"), "{told}");
+    let info = skrymir(at, &["info", "stone.vbc"]);
+    let info = String::from_utf8_lossy(&info.stdout).into_owned();
+    assert!(info.contains("bind(4) sampler 2d float4"), "{info}");
     ends(at, &["run", "stone.vbc", "--size", "32x32", "--expect", "one.png"], 0);
-    // Places in the text are those the user sees.
+    // Positions refer to the user's text.
     let wrong = FILES[4].1.replace("texture(stone, uv)", "texture(stone, nonsense)");
     std::fs::write(at.join("wrong.frag"), wrong).unwrap();
     let error = ends(at, &["run", "wrong.frag", "-o", "x.png"], 1);
     assert!(error.contains("wrong.frag:5:38"), "{error}");
-    // A function may take one, where nothing has to be put into tables.
+    // A function may take a combined sampler if nothing has to be moved into tables.
     let handed = FILES[4].1.replace(
         "void main() { color = texture(stone, uv); }",
         "vec4 look(sampler2D image, vec2 at) { return texture(image, at); } void main() { color = look(stone, uv); }",
@@ -181,7 +181,7 @@ const ELSEWHERE: &str = "struct Tint { color: vec4f }\n@group(0) @binding(0) var
     @fragment fn main(@location(0) uv: vec2f) -> @location(0) vec4f { return look(stone, how, uv) * tint.color; }\n";
 
 #[test]
-fn resources_may_be_where_other_engines_have_them() {
+fn resources_work_in_other_engines_sets() {
     let folder = files();
     let at = folder.path();
     std::fs::write(at.join("elsewhere.wgsl"), ELSEWHERE).unwrap();
@@ -210,7 +210,7 @@ fn resources_may_be_where_other_engines_have_them() {
         .concat(),
         0,
     );
-    // The control: without its tint it is another.
+    // Negative control: without its tint the picture differs.
     ends(
         at,
         &[&["run", "pushed.frag", "--expect", "a.png"], &size[..]].concat(),
@@ -221,7 +221,7 @@ fn resources_may_be_where_other_engines_have_them() {
         error.contains("color.toml") || error.contains("no uniform member \"color\""),
         "{error}"
     );
-    // Blocks that are not the same are told apart by their members.
+    // Blocks that differ are distinguished by their members.
     let other = "#version 450\nlayout(location = 0) out vec2 uv;\nlayout(set = 0, binding = 0) uniform Turn { mat4 turn; };\n\
         void main() { uv = vec2(float(gl_VertexIndex & 1), 0.0); gl_Position = turn * vec4(uv, 0.0, 1.0); }\n";
     std::fs::write(at.join("turned.vert"), other).unwrap();
@@ -245,7 +245,7 @@ fn resources_may_be_where_other_engines_have_them() {
 }
 
 #[test]
-fn hlsl_goes_where_other_languages_go() {
+fn hlsl_works_in_every_verb() {
     let folder = files();
     let at = folder.path();
     let hlsl = "cbuffer Frame : register(b0) { float4 tint; };\nTexture2D stone : register(t4); SamplerState how : register(s5);\n\
@@ -264,7 +264,7 @@ fn hlsl_goes_where_other_languages_go() {
     ];
     let output = skrymir(at, &run);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    if error.contains("wants a compiler") {
+    if error.contains("needs a compiler") {
         println!("skipped: no compiler for HLSL");
         return;
     }
@@ -289,7 +289,7 @@ fn hlsl_goes_where_other_languages_go() {
 }
 
 #[test]
-fn files_are_named_once_and_slips_are_told() {
+fn files_are_named_once_and_misspellings_get_suggestions() {
     let folder = files();
     let at = folder.path();
     std::fs::write(at.join("elsewhere.wgsl"), ELSEWHERE).unwrap();
@@ -312,7 +312,7 @@ fn files_are_named_once_and_slips_are_told() {
 }
 
 #[test]
-fn the_old_languages_give_the_picture_that_opengl_shows() {
+fn old_glsl_matches_opengl() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let vertex = "attribute vec4 position;\nattribute vec3 tint;\nuniform mat4 turn;\nuniform float scale;\n\
@@ -322,7 +322,7 @@ fn the_old_languages_give_the_picture_that_opengl_shows() {
                     void main() { gl_FragColor = vec4(color * level, gl_FragCoord.y < 20.0 ? 0.25 : 1.0); }\n";
     std::fs::write(at.join("a.vert"), vertex).unwrap();
     std::fs::write(at.join("a.frag"), fragment).unwrap();
-    // The emulator draws the program compiled; by the device it has to look the same.
+    // The emulator draws the compiled program; the device's picture must match.
     let pair = "[inputs]\nposition = [[-0.9, -0.9, 0, 1], [0.9, -0.5, 0, 1], [-0.2, 0.8, 0, 1]]\n\
                 tint = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]\n[uniform]\nscale = 0.9\nlevel = 0.8\n";
     let vulkan = pair.replace("position =", "0 =").replace("tint =", "1 =");
@@ -341,7 +341,7 @@ fn the_old_languages_give_the_picture_that_opengl_shows() {
     let run = ["run", "a.vert", "a.frag", "--scene", "vulkan.toml"];
     let near = ["--expect", "emulated.png", "--tolerance", "6", "--allow", "3"];
     ends(at, &[&run[..], &size, &near].concat(), 0);
-    // The control: turned about, or with another colour, it is another.
+    // Negative control: flipped, or with another colour, the picture differs.
     std::fs::write(
         at.join("b.vert"),
         vertex.replace("position.xyz", "vec3(position.x, -position.y, 0.0)"),
@@ -358,7 +358,7 @@ fn the_old_languages_give_the_picture_that_opengl_shows() {
 }
 
 #[test]
-fn one_scene_gives_one_picture_on_every_device() {
+fn one_scene_makes_one_picture_on_every_device() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let vertex = "attribute vec4 position;\nattribute vec2 place;\nattribute vec3 idle;\nuniform mat4 turn;\nvarying vec2 v;\n\
@@ -384,7 +384,7 @@ fn one_scene_gives_one_picture_on_every_device() {
         said(&device, &near, 0);
         said(&draw, &near, 0);
     }
-    // The control: every key changes the picture on every device, and so do the names that the other one has.
+    // Negative control: every key changes the picture on every device, as do the names of the other scene.
     for (from, to) in [
         ("count = 2", "count = 1"),
         ("count = 2", "on = 0"),
@@ -404,14 +404,14 @@ fn one_scene_gives_one_picture_on_every_device() {
             0,
         );
     }
-    // A name that is declared and not used is noted; one that nobody knows is an error.
+    // A declared but unused name is a note; an unknown name is an error.
     std::fs::write(at.join("wrong.toml"), scene.replace("list =", "lust =")).unwrap();
     for verb in [&run[..], &device, &draw] {
         let error = said(verb, &["--scene", "wrong.toml", "-o", "x.png"], 2);
         assert!(error.contains("\"lust\"; did you mean \"list\"?"), "{error}");
         assert!(error.contains("input idle: declared, and not used"), "{error}");
     }
-    // What means nothing there is refused.
+    // An option that does not apply is rejected.
     let error = said(&device, &["-o", "x.png", "--read", "0=x"], 2);
     assert!(error.contains("--read means nothing on the device mali400"), "{error}");
     let error = ends(
@@ -423,7 +423,7 @@ fn one_scene_gives_one_picture_on_every_device() {
 }
 
 #[test]
-fn uniforms_of_the_old_languages_become_members_of_one_block() {
+fn loose_uniforms_become_members_of_one_block() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let fragment = "precision mediump float;\nstruct Light { vec3 color; float level; };\n\
@@ -435,7 +435,7 @@ fn uniforms_of_the_old_languages_become_members_of_one_block() {
     let vulkan = "[uniform]\nlights_color = [[0.5, 0, 0], [0, 0.5, 0.25]]\nlights_level = [0.5, 1]\n\
         turns = [1, 0, 0, 1, 0, 1, 1, 0]\nlist = [0.25, 0.125, 0.5]\non = 1\nboth = [0, 1]\nspin = [0, 0.25, 0.5, 0]\n";
     std::fs::write(at.join("lit.toml"), vulkan).unwrap();
-    // What the formulas give: c = (0.25, 0.5, 0.25), turned (0.5, 0.25), and (0.5 * 0.5, 0.25 * 0.25) more; 0.125 more.
+    // Values of the formulas: c = (0.25, 0.5, 0.25); swapped (0.5, 0.25), plus (0.5 * 0.5, 0.25 * 0.25), plus 0.125.
     let plain = |z: f32| {
         format!(
             "#version 450\nlayout(location = 0) out vec4 color;\nvoid main() {{ color = vec4(0.75, 0.3125, {z}, 1.0); }}\n"
@@ -473,7 +473,7 @@ fn uniforms_of_the_old_languages_become_members_of_one_block() {
 }
 
 #[test]
-fn pictures_are_held_against_expected_ones() {
+fn pictures_are_compared_with_expected_ones() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let example = |name: &str| format!("{}/examples/mali/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -501,7 +501,7 @@ fn pictures_are_held_against_expected_ones() {
 }
 
 #[test]
-fn watching_does_it_again() {
+fn watching_repeats_the_command() {
     let folder = files();
     let at = folder.path();
     let mut child = Command::new(env!("CARGO_BIN_EXE_skrymir"))
@@ -534,7 +534,7 @@ fn watching_does_it_again() {
     child.wait().unwrap();
 }
 
-/// `-D`, `-I` and `#include` in every verb that takes sources; where they mean nothing they are mistakes.
+/// `-D`, `-I` and `#include` in every verb that takes sources; where they do not apply they are errors.
 #[test]
 fn names_and_folders_are_given_to_every_verb() {
     let folder = tempfile::tempdir().unwrap();

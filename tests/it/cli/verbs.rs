@@ -1,4 +1,4 @@
-//! The command line as a user meets it: verbs, exit codes, and what is printed where.
+//! Verbs, exit codes, standard output and standard error.
 
 use crate::common;
 
@@ -62,7 +62,7 @@ fn run_draws_and_compare_judges() {
 }
 
 #[test]
-fn an_expected_picture_is_held_against() {
+fn a_picture_is_compared_with_the_expected_one() {
     let folder = tempfile::tempdir().unwrap();
     let (wanted, diff) = (folder.path().join("wanted.png"), folder.path().join("diff.png"));
     let file = common::data("vbc/triangle.vbc");
@@ -103,7 +103,7 @@ fn timing_names_its_parts() {
 }
 
 #[test]
-fn code_that_breaks_its_format_reaches_no_driver() {
+fn invalid_code_is_not_passed_to_a_driver() {
     let folder = tempfile::tempdir().unwrap();
     let (file, out) = (folder.path().join("bad.vbc"), folder.path().join("out.png"));
     let bytes = std::fs::read(common::data("vbc/triangle.vbc")).unwrap();
@@ -116,7 +116,7 @@ fn code_that_breaks_its_format_reaches_no_driver() {
 }
 
 #[test]
-fn a_scene_is_obeyed_and_its_mistakes_are_told() {
+fn a_scene_takes_effect_and_its_errors_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (scene, out) = (folder.path().join("scene.toml"), folder.path().join("out.png"));
     let file = common::data("vbc/triangle.vbc");
@@ -186,7 +186,7 @@ fn bad_files_exit_with_one_and_usage_with_two() {
 }
 
 #[test]
-fn rewrite_gives_back_the_bytes() {
+fn rewrite_returns_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out.vbc");
     for file in common::files(&common::data("vbc"), "vbc") {

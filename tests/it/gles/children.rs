@@ -1,4 +1,4 @@
-//! Programs that start programs, and servers that several share.
+//! Programs that start programs, and servers shared by several programs.
 
 use super::support::{driver, gles, program, server, text};
 use skrymir::shim::Server;
@@ -39,7 +39,7 @@ fn a_shell_starts_programs_of_both_machines() {
 }
 
 #[test]
-fn a_program_for_another_machine_is_told() {
+fn a_program_for_another_machine_is_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("program");
     let mut head = b"\x7fELF\x01\x01\x01".to_vec();
@@ -53,8 +53,8 @@ fn a_program_for_another_machine_is_told() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
-    // A program that fails, and whose file has an entry for X11 among its strings.
+fn missing_files_are_reported() {
+    // A program that fails, and whose file has an X11 string that looks like an import.
     let folder = tempfile::tempdir().expect("a folder");
     for (library, words) in [
         ("libX11.so.6", "linked with X11"),
@@ -83,12 +83,12 @@ fn what_is_not_there_is_told() {
 }
 
 #[test]
-fn time_ends_a_program() {
+fn a_timeout_ends_a_program() {
     let output = gles(&["--timeout", "0.2"], Path::new("sleep"), &["60"]);
     assert_eq!(output.status.code(), Some(124), "{}", text(&output));
 }
 
-/// Whether a process runs still, by its number in a file.
+/// Whether the process whose number is in a file still runs.
 fn runs(file: &Path) -> bool {
     let number = std::fs::read_to_string(file).expect("the number of a process");
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", number.trim())).unwrap_or_default();
@@ -96,10 +96,10 @@ fn runs(file: &Path) -> bool {
 }
 
 #[test]
-fn time_ends_whatever_was_started() {
+fn a_timeout_ends_all_descendants() {
     let folder = tempfile::tempdir().expect("a folder");
     let names = ["child", "deaf", "orphan", "away"];
-    // A child; one that does not listen; one whose parent is gone; one in a session of its own, whose parent is gone.
+    // A child; one that ignores signals; an orphan; an orphan in its own session.
     let script = "cd \"$1\" && exec >/dev/null 2>&1 && rm -f child deaf orphan away
         sh -c 'echo $$ >child; exec sleep 77' &
         sh -c 'trap : TERM; echo $$ >deaf; while :; do sleep 0.1; done' &
@@ -115,7 +115,7 @@ fn time_ends_whatever_was_started() {
     for name in names {
         assert!(!runs(&folder.path().join(name)), "{name} still runs");
     }
-    // A program that ends by itself may leave others running, as under a shell.
+    // A program that ends by itself may leave others running, as in a shell.
     let output = run(&[], "");
     assert_eq!(output.status.code(), Some(5), "{}", text(&output));
     for name in names {
@@ -128,7 +128,7 @@ fn time_ends_whatever_was_started() {
 }
 
 #[test]
-fn a_device_without_memory_says_so() {
+fn a_failed_allocation_is_reported() {
     let native = super::support::native("device");
     let output = gles(&["--memory", "1"], &native, &[]);
     let text = text(&output);
@@ -141,7 +141,7 @@ fn programs_share_a_server() {
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().join("server");
     let (mut server, exports) = server(&place);
-    // By the printed environment, and by its name.
+    // By the printed environment, and by name.
     let child = native();
     let probe = format!("{exports} exec {} probe 'two words' ''", child.display());
     let joined = Command::new("sh").args(["-c", &probe]).status().expect("a shell");
@@ -149,7 +149,7 @@ fn programs_share_a_server() {
     let name = place.to_str().expect("a plain name");
     let output = gles(&["--join", name], &child, &["probe", "two words", ""]);
     assert_eq!(output.status.code(), Some(41), "{}", text(&output));
-    // Who holds a device open is in the list.
+    // The list has the processes that have a device open.
     let hold = format!("{exports} exec bash -c 'exec 7<>/dev/dri/renderD128; read wait'");
     let mut holder = Command::new("bash")
         .args(["-c", &hold])

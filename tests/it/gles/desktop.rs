@@ -1,5 +1,5 @@
-//! Programs with windows under Debian's compositor. The packages are fetched once: 100 MB for the compositor, so these
-//! tests run where that was done (`examples/desktop.sh`), or with `SKRYMIR_NEED_DESKTOP` set.
+//! Programs with windows under Debian's compositor. The packages (100 MB) are fetched once, so these tests run if that
+//! was done (`examples/desktop.sh`), or with `SKRYMIR_NEED_DESKTOP` set.
 
 use super::support::{fetched, text};
 use skrymir::picture::Picture;
@@ -16,13 +16,13 @@ fn desktop(options: &[&str], program: &[&str]) -> Output {
     command.output().expect("the command runs")
 }
 
-/// How many pixels are of a colour that differs in no channel by more than the tolerance.
+/// Number of pixels within the tolerance of a colour, per channel.
 fn count(picture: &Picture, color: [u8; 3], tolerance: u8) -> usize {
     let near = |pixel: &&[u8]| pixel.iter().zip(color).all(|(a, b)| a.abs_diff(b) <= tolerance);
     picture.rgba.chunks_exact(4).filter(near).count()
 }
 
-/// The desktop with a program after so many seconds.
+/// A picture of the desktop with a program after a number of seconds.
 fn picture(folder: &Path, program: &[&str], seconds: &str) -> Picture {
     let path = folder.join("picture.png");
     let output = desktop(
@@ -40,7 +40,7 @@ fn picture(folder: &Path, program: &[&str], seconds: &str) -> Picture {
     Picture::load(&path).expect("a picture")
 }
 
-/// How many pixels of the desktop's colour a program covers in the end; on a busy machine it may take its time.
+/// Number of pixels of the desktop's colour that a program covers in the end; a busy machine takes longer.
 fn covered(folder: &Path, program: &[&str], wanted: usize) -> usize {
     let none = count(&picture(folder, &["sleep", "600"], "3"), BLUE, 2);
     assert!(none > 400 * 250, "the empty desktop has its colour: {none}");
@@ -72,14 +72,14 @@ fn a_client_that_is_killed_leaves_the_desktop() {
     if !fetched("weston") {
         return;
     }
-    // The first client dies in the middle of its frames; the second gets its window none the less.
+    // The first client dies during its frames; the second still gets its window.
     let folder = tempfile::tempdir().expect("a folder");
     let script = "weston-simple-egl & sleep 3; kill -9 $!; sleep 1; exec weston-simple-egl";
     let covered = covered(folder.path(), &["sh", "-c", script], 10_000);
     assert!(covered >= 10_000, "a window of 250 x 250 is there: {covered}");
 }
 
-/// The compositor on the session's display: what it shows is written, and a window is in it.
+/// The compositor on the session's display: its pictures are written, and one has a window.
 #[test]
 fn the_compositor_takes_the_display() {
     if !fetched("weston") {
@@ -101,7 +101,7 @@ fn the_compositor_takes_the_display() {
             .map(|entry| entry.path());
         Picture::load(&names.max().expect("a picture")).expect("a picture")
     };
-    // On a busy machine it may take its time.
+    // A busy machine takes longer.
     let is_there = |seconds| {
         let picture = last(seconds);
         let (blue, pixels) = (count(&picture, BLUE, 2), 400 * 300);

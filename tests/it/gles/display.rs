@@ -1,4 +1,4 @@
-//! The display's own parts, without a driver: pictures in files, and the page that shows them and sends keys back.
+//! The display without a driver: pictures in files, and the page that shows them and sends keys.
 
 use super::support::{gles, native, text};
 use skrymir::picture::Picture;
@@ -18,7 +18,7 @@ fn a_display_shows_pictures() {
         "{said}"
     );
     let (red, green, black) = ([255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 0, 255]);
-    // Mode setting, a flip, three atomic changes, a cursor and none, what was there before.
+    // Mode setting, a flip, three atomic changes, a cursor and its removal, the previous state.
     let colors = [red, green, red, green, red, red, red, black];
     for (number, color) in colors.into_iter().enumerate() {
         let path = folder.path().join(format!("frame{number:05}.png"));
@@ -60,14 +60,14 @@ fn ask(url: &str, head: &str, path: &str, body: &str) -> (u16, Vec<u8>) {
     (status, answer.split_off(end))
 }
 
-/// The page's address is the first that the command says.
+/// The page's address is the first that the command prints.
 fn address(from: impl Read) -> String {
     let mut line = String::new();
     BufReader::new(from).read_line(&mut line).expect("the page's address");
     line.trim().to_owned()
 }
 
-/// Keys and the pointer get to the program as they are sent, and nothing else does.
+/// The program receives exactly the keys and pointer events that were sent.
 #[test]
 fn a_page_sends_keys_and_the_pointer() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
@@ -87,9 +87,9 @@ fn a_page_sends_keys_and_the_pointer() {
     let wrong = format!("{}-/", &url[..url.len() - 2]);
     assert_eq!(ask(&wrong, "POST", "input", "").0, 403);
     assert_eq!(send("key 30 1\nkey nonsense"), 400);
-    // A key that is down is not pressed again, and places stay on the screen.
+    // A key that is down does not repeat, and positions are clamped to the screen.
     assert_eq!(send("key 30 1\nkey 30 1\npoint 5 900\nkey 272 1"), 204);
-    // The program asks, too, which keys are down now.
+    // The program also queries the pressed keys.
     let mut events: Vec<String> = (0..7).map(|_| line()).collect();
     assert_eq!(send("wheel 0 -1\nkey 30 0"), 204);
     events.extend((0..4).map(|_| line()));
@@ -97,7 +97,7 @@ fn a_page_sends_keys_and_the_pointer() {
     for _ in 0..4 {
         line();
     }
-    // Of one device they come in their order.
+    // Events of one device arrive in order.
     events.sort_by_key(|event| event.starts_with("event1"));
     let keyboard = ["event0: 1 30 1", "event0: 0 0 0", "event0: 1 30 0", "event0: 0 0 0"];
     let pointer = [
@@ -114,7 +114,7 @@ fn a_page_sends_keys_and_the_pointer() {
     assert!(child.wait().expect("an end").success());
 }
 
-/// What is shown is on the page, as bytes and for a browser.
+/// The picture is on the page, as bytes and for a browser.
 #[test]
 fn a_page_shows_the_screen() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
@@ -131,7 +131,7 @@ fn a_page_shows_the_screen() {
         assert_eq!((word(4), word(8), bytes.len()), (64, 48, 12 + 4 * 64 * 48));
         let number = word(0);
         last = format!("?after={number}");
-        // Which picture it is, a_display_shows_pictures says.
+        // The contents of the picture are checked by a_display_shows_pictures.
         if number == 7 {
             assert!(bytes[12..].chunks_exact(4).all(|pixel| pixel == [0, 0, 0, 255]));
             break;

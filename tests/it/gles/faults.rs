@@ -1,4 +1,4 @@
-//! Servers and programs that are killed, many clients at once, and what is left behind: nothing.
+//! Killed servers and programs, many clients at once; nothing is left behind.
 
 use super::support::{gles, native, server, text};
 use skrymir::shim::Server;
@@ -20,9 +20,9 @@ fn start(exports: &str, program: &Path, arguments: &str) -> Child {
         .expect("a shell")
 }
 
-/// Waits for a program, but not for ever; its exit code and what it said.
-fn ended(mut child: Child, patience: Duration) -> (Option<i32>, String) {
-    let end = Instant::now() + patience;
+/// Waits for a program with a timeout; returns its exit code and output.
+fn ended(mut child: Child, limit: Duration) -> (Option<i32>, String) {
+    let end = Instant::now() + limit;
     while child.try_wait().expect("a child").is_none() {
         if Instant::now() > end {
             let _ = child.kill();
@@ -75,7 +75,7 @@ fn killed_clients_leave_nothing() {
 }
 
 #[test]
-fn nobody_hangs_on_a_server_that_is_killed() {
+fn no_client_hangs_on_a_killed_server() {
     let program = storm();
     let mut gone = 0;
     for step in 0..25u64 {
@@ -83,7 +83,7 @@ fn nobody_hangs_on_a_server_that_is_killed() {
         let place = folder.path().join("server");
         let (mut server, exports) = server(&place);
         let clients = start(&exports, &program, "8 1000000");
-        // At any moment of any question: a round takes less than a millisecond.
+        // At any moment of any request: a round takes less than a millisecond.
         std::thread::sleep(Duration::from_micros(20_000 + step * 777));
         server.kill().expect("it is killed");
         server.wait().expect("it ends");
@@ -94,7 +94,7 @@ fn nobody_hangs_on_a_server_that_is_killed() {
             "{said}"
         );
         gone += 1;
-        // What it left does not keep the next one from the folder.
+        // Its remains do not prevent a new server in the folder.
         if step == 0 {
             let (mut next, _) = super::support::server(&place);
             next.kill().expect("it is killed");
@@ -111,7 +111,7 @@ fn signal(process: u32, name: &str) {
 }
 
 #[test]
-fn full_sockets_lose_nothing() {
+fn full_sockets_lose_no_message() {
     let folder = tempfile::tempdir().expect("a folder");
     let (server, exports) = server(&folder.path().join("server"));
     let program = storm();
@@ -125,8 +125,8 @@ fn full_sockets_lose_nothing() {
     let mut line = String::new();
     said.read_line(&mut line).expect("text");
     assert_eq!(line, "open\n");
-    // A server that is stopped reads nothing: one device's questions fill its socket, and more come to the door
-    // than it lets wait there.
+    // A stopped server reads nothing: one device's requests fill its socket, and more connections arrive than its
+    // backlog holds.
     signal(server.id(), "-STOP");
     crowd
         .stdin

@@ -1,8 +1,8 @@
 //! OpenGL ES 2 programs on Mesa's unmodified driver for the Mali-400, on the emulator.
 //!
 //! They need Debian's arm64 packages, which are fetched once, and the tools to build and run ARM programs
-//! (`tests/setup.sh` installs them). Where these are missing the tests say so; with `SKRYMIR_NEED_GLES` set, as
-//! `tests/run.sh` sets it, they fail.
+//! (`tests/setup.sh` installs them). If these are missing the tests are skipped with a message, or fail with
+//! `SKRYMIR_NEED_GLES` set, as in `tests/run.sh`.
 
 use super::support::{built, driver, gles, native, program, text};
 use std::io::{BufRead, BufReader, Write};
@@ -43,7 +43,7 @@ fn a_wrong_pixel_is_noticed() {
     );
 }
 
-/// The programs that are to be run on a board run here, on both machines with the same numbers.
+/// The programs for boards run here, on both GPUs with the same results.
 #[test]
 fn board_programs_print_their_numbers() {
     let Some(driver) = driver() else { return };
@@ -64,7 +64,7 @@ fn board_programs_print_their_numbers() {
             let output = gles(options, &program, &[]);
             let text = text(&output);
             assert!(output.status.success() && text.contains(line), "{name}: {text}");
-            // Behind the name of the machine.
+            // After the name of the machine.
             text.split_once('\n').expect("a first line").1.to_owned()
         };
         let numbers = run(&[]);
@@ -73,7 +73,7 @@ fn board_programs_print_their_numbers() {
     }
 }
 
-/// What silicon may do shows in the numbers of the programs that are to settle it.
+/// Each silicon switch changes the output of the program that is meant to decide it.
 #[test]
 fn board_programs_tell_switches_apart() {
     let Some(driver) = driver() else { return };
@@ -126,7 +126,7 @@ fn board_programs_tell_switches_apart() {
 }
 
 #[test]
-fn the_device_behaves_as_the_kernels() {
+fn the_device_behaves_like_the_kernels() {
     let native = native("device");
     let arm = driver().map(|driver| program(driver, "device"));
     for program in [Some(native), arm].into_iter().flatten() {
@@ -150,7 +150,7 @@ fn threads_and_processes_draw_at_the_same_time() {
         output.status.success() && text.contains("12 checks, 0 failed"),
         "{text}"
     );
-    // Each process has one, and that of the process that was killed was closed, too.
+    // Each process has one, and that of the killed process was closed too.
     let closed = text.lines().filter(|line| line.contains(" GP jobs in ")).count();
     assert_eq!(closed, 4, "{text}");
 }
@@ -180,13 +180,13 @@ fn recordings_are_replayed() {
             (jobs("GP"), jobs("PP"), sums.len(), &sums[0]["gp_jobs"]),
             (20, 20, 1, &20.into())
         );
-        // What the engine has to tell of its programs is in both.
+        // The engine's report on its programs is in both.
         let engine = sums[0]["engine"].as_str().expect("a name");
-        let told = sums[0]["engine_report"].as_str();
-        assert_eq!(told.is_some(), engine.starts_with("native ("), "{told:?}");
-        if let Some(told) = told {
+        let report = sums[0]["engine_report"].as_str();
+        assert_eq!(report.is_some(), engine.starts_with("native ("), "{report:?}");
+        if let Some(report) = report {
             assert!(
-                told.contains("left to the wide engine") && text.contains(&format!("engine {engine}: {told}")),
+                report.contains("left to the wide engine") && text.contains(&format!("engine {engine}: {report}")),
                 "{text}"
             );
         }
@@ -202,7 +202,7 @@ fn recordings_are_replayed() {
     }
 }
 
-/// Kilobytes of a process that are its own, kilobytes that it shares with others (buffer objects), open descriptors.
+/// Private memory and shared memory (buffer objects) of a process in KiB, and its open descriptors.
 fn resident(process: u32) -> [u64; 3] {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("a process");
     let number = |name: &str| {
@@ -251,7 +251,7 @@ fn next_line(out: &mut BufReader<ChildStdout>) -> String {
 #[test]
 fn memory_is_flat_over_a_thousand_frames() {
     let Some(driver) = driver() else { return };
-    // A hundred thousand take a quarter of an hour: SKRYMIR_FRAMES=100000 asks for them.
+    // A hundred thousand frames take a quarter of an hour: SKRYMIR_FRAMES=100000.
     let frames = std::env::var("SKRYMIR_FRAMES").map_or(1000, |frames| frames.parse().expect("a number of frames"));
     let (mut server, mut out) = start(&program(driver, "frames"), &frames.to_string());
     let mut input = server.stdin.take().expect("its input");
@@ -264,17 +264,17 @@ fn memory_is_flat_over_a_thousand_frames() {
     assert_eq!(next_line(&mut out), format!("{} checks, 0 failed\n", frames / 10));
     assert!(server.wait().expect("it ends").success());
     println!("own KiB, shared KiB, descriptors of server and program after every hundred frames: {sizes:?}");
-    // Of a thousand frames from the second hundred on, of many the later half: allocators and the driver's pools take
-    // their time to settle. A leak of 700 bytes a frame would show.
+    // Of a thousand frames from the second hundred on, of more the second half: allocators and the driver's pools
+    // settle first. A leak of 700 bytes per frame is detected.
     let settled = if sizes.len() > 10 { sizes.len() / 2 } else { 1 };
     for side in 0..2 {
         let ([own, shared, open], [own_last, shared_last, open_last]) =
             (sizes[settled][side], sizes[sizes.len() - 1][side]);
         assert!(own_last <= own + 512, "own memory grows: {sizes:?}");
-        // The driver takes a buffer more whenever another frame is under way than ever before, and keeps it; a leak of
-        // a descriptor in twenty frames would show.
+        // The driver keeps one more buffer whenever more frames are in flight than before; a leak of a descriptor in
+        // twenty frames is detected.
         assert!(open_last <= open + 40, "more and more descriptors: {sizes:?}");
-        // The driver takes pieces of buffers of 1 MiB and touches their pages one by one.
+        // The driver suballocates buffers of 1 MiB and touches their pages one by one.
         assert!(shared_last <= shared + 1024, "objects' memory grows: {sizes:?}");
     }
 }
@@ -291,7 +291,7 @@ fn two_at_once_and_one_killed() {
     assert_eq!(next_line(&mut others), "frame 100\n");
     to_victim.write_all(b"go\n").expect("it reads");
     std::thread::sleep(std::time::Duration::from_millis(30));
-    // The program dies in the middle of its frames; the command says so and leaves nothing.
+    // The program dies during a frame; the command reports it and leaves nothing behind.
     let process = victim.id();
     let killed = Command::new("kill")
         .args(["-9", &child_of(process).to_string()])
@@ -312,9 +312,9 @@ fn two_at_once_and_one_killed() {
 }
 
 #[test]
-fn a_program_that_would_draw_without_the_gpu_is_refused() {
+fn a_program_that_would_draw_without_the_gpu_is_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
-    // A program that does nothing, with the name of what it would be linked with behind its end.
+    // A program that does nothing, with the name of a library appended to its file.
     let program = folder.path().join("draws");
     let mut bytes = std::fs::read("/bin/true").expect("a program");
     bytes.extend(b"\0libEGL.so.1\0");

@@ -1,4 +1,4 @@
-//! What the tests of this folder share.
+//! Helpers of the tests in this folder.
 
 use skrymir::gles::{Driver, Machine};
 use std::io::{BufRead, BufReader};
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The driver, or a loud word why it is not here.
+/// The driver, or a message about why it is missing.
 pub fn driver() -> Option<&'static Driver> {
     static DRIVER: OnceLock<Option<Driver>> = OnceLock::new();
     let prepare = || match Driver::prepare(Machine::ARM) {
@@ -21,7 +21,7 @@ pub fn driver() -> Option<&'static Driver> {
     DRIVER.get_or_init(prepare).as_ref()
 }
 
-/// Whether what a set of Debian's packages brings may be fetched (`SKRYMIR_NEED_DESKTOP`), or is there; a loud word if not.
+/// Whether a set of Debian's packages is present or may be fetched (`SKRYMIR_NEED_DESKTOP`); prints a message if not.
 pub fn fetched(set: &str) -> bool {
     let there = skrymir::gles::cache().is_ok_and(|cache| cache.join(format!("desktop/done-{set}")).is_file());
     if driver().is_some() && (there || std::env::var_os("SKRYMIR_NEED_DESKTOP").is_some()) {
@@ -76,7 +76,7 @@ pub fn native(name: &str) -> PathBuf {
     program
 }
 
-/// A server that does not outlive its test.
+/// A server that ends with its test.
 pub struct Served(Child);
 
 impl std::ops::Deref for Served {
@@ -95,7 +95,7 @@ impl std::ops::DerefMut for Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        // It has ended already where the test came so far.
+        // It has already ended if the test got that far.
         self.0.kill().ok();
         self.0.wait().ok();
     }

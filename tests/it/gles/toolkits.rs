@@ -1,16 +1,15 @@
-//! Programs of others with windows, or with the screen to themselves: each starts, its picture is recognised, and it ends.
-//! Debian's packages are fetched once, some 100 MB, so each is tested where that was done, or all of them with
-//! `SKRYMIR_NEED_DESKTOP` set.
+//! Other projects' programs with windows or full screen: each starts, shows a known picture, and ends. Debian's
+//! packages (100 MB) are fetched once, so a program is tested if that was done, or with `SKRYMIR_NEED_DESKTOP` set.
 
 use super::support::{driver, fetched, program, text};
 use skrymir::picture::Picture;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// Whether a pixel is of a program's own colour.
+/// Whether a pixel has the program's colour.
 type Own = fn([u8; 3]) -> bool;
 
-/// Colours that differ in no channel by more than two.
+/// Colours within two of each other per channel.
 fn near(pixel: [u8; 3], color: [u8; 3]) -> bool {
     pixel.iter().zip(color).all(|(a, b)| a.abs_diff(b) <= 2)
 }
@@ -20,7 +19,7 @@ fn green([red, green, blue]: [u8; 3]) -> bool {
     blue <= 2 && green >= 60 && (10 * i32::from(red) - 4 * i32::from(green)).abs() <= 20
 }
 
-/// Pixels of a colour; `flipped`: of the picture in other colours.
+/// Pixels of a colour; `flipped`: in the picture with red and blue swapped.
 fn count(picture: &Picture, own: Own, flipped: bool) -> usize {
     let flip = if flipped { 0x80 } else { 0 };
     let pixels = picture.rgba.as_chunks::<4>().0.iter();
@@ -29,7 +28,7 @@ fn count(picture: &Picture, own: Own, flipped: bool) -> usize {
         .count()
 }
 
-/// Runs the command with a program, whose standard input stays open.
+/// Runs the command with a program, with an open standard input.
 fn run(options: &[&str], program: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
     command.arg("gles").args(options).arg("--").args(program);
@@ -44,7 +43,7 @@ fn run(options: &[&str], program: &[&str]) -> Output {
     output
 }
 
-/// The pictures in a folder, in their order.
+/// The pictures in a folder, in order.
 fn pictures(folder: &Path) -> Vec<Picture> {
     let names = std::fs::read_dir(folder).expect("a folder").flatten();
     let mut names: Vec<_> = names.map(|entry| entry.path()).collect();
@@ -55,7 +54,7 @@ fn pictures(folder: &Path) -> Vec<Picture> {
         .collect()
 }
 
-/// A program on a bare screen of 640x480 pixels: a picture of those it shows has between so many pixels of a colour.
+/// Asserts that a picture of a program on a bare screen of 640x480 has a number of pixels of a colour.
 fn shows(set: &str, options: &[&str], program: &[&str], own: Own, pixels: std::ops::Range<usize>) {
     if !fetched(set) {
         return;
@@ -109,7 +108,7 @@ fn sdl_shows_a_colour() {
     if !fetched("libsdl2-2.0-0") || !fetched("kmscube") {
         return;
     }
-    // The packages come with a program of theirs; then there is a root folder for ours.
+    // The packages include a program; the root folder then serves ours.
     let first = run(
         &["--frames", "-", "--package", "libsdl2-2.0-0"],
         &["kmscube", "-c", "1"],
@@ -137,7 +136,7 @@ fn qt_shows_its_window_on_a_bare_screen() {
     shows("qtbase5-examples", &options, &["hellowindow"], green, 10_000..200_000);
 }
 
-/// Windows on the desktop that have so many pixels of a colour.
+/// Number of windows on the desktop with enough pixels of a colour.
 #[test]
 fn toolkits_show_their_windows() {
     let programs: [(&str, &[&str], Own); 3] = [
@@ -157,7 +156,7 @@ fn toolkits_show_their_windows() {
         }
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("picture.png");
-        // On a busy machine it may take its time.
+        // A busy machine takes longer.
         let is_there = |seconds: &&str| {
             let path = path.to_str().expect("a plain name");
             let options = [

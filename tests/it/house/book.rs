@@ -1,9 +1,9 @@
-//! The book's tutorials work as they are written, and its manuals leave nothing out.
+//! The book's tutorials work as written, and its manuals are complete.
 //!
-//! In `docs/book/src/tutorials` a block ```` ```sh,run ```` is run, in order with the others of its page, in a fresh folder
-//! that has the checkout's `tests`, `examples` and `docs` in it and `skrymir` on the path. Words behind it: `exit=N` is
-//! its exit code where that is not 0, `gles` lets it run only where OpenGL ES programs can. A block
-//! ```` ```text,output ```` behind it is what it prints: `...` in a line stands for any text, alone on a line for any lines.
+//! In `docs/book/src/tutorials` a block ```` ```sh,run ```` is run, in order with the others of its page, in a new folder
+//! that contains the checkout's `tests`, `examples` and `docs`, with `skrymir` on the path. Further words: `exit=N` is
+//! its exit code if it is not 0, `gles` runs it only if OpenGL ES programs can run. The block after it,
+//! ```` ```text,output ````, is its output: `...` in a line matches any text, alone on a line any lines.
 
 use crate::gles::support::driver;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What may stand on a line of its own for any lines, and in a line for any text.
+/// Matches any lines if it is alone on a line, and any text within a line.
 const ANYTHING: &str = "...";
 
 /// The pages of the book.
@@ -50,7 +50,7 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// A block that is run, with what it should do.
+/// A block to run, with its expected result.
 #[derive(Debug, PartialEq)]
 struct Step {
     line: usize,
@@ -60,7 +60,7 @@ struct Step {
     output: Option<String>,
 }
 
-/// The steps of a page; words that mean nothing here are an error.
+/// The steps of a page; unknown words are an error.
 fn steps(page: &str) -> Result<Vec<Step>, String> {
     let mut steps: Vec<Step> = Vec::new();
     // Whether the last block is a step, which an output may follow.
@@ -80,7 +80,7 @@ fn steps(page: &str) -> Result<Vec<Step>, String> {
                     match (*word, word.strip_prefix("exit=").map(str::parse)) {
                         ("gles", _) => step.gles = true,
                         (_, Some(Ok(code))) => step.code = code,
-                        _ => return Err(format!("line {line}: `{word}` means nothing")),
+                        _ => return Err(format!("line {line}: unknown word `{word}`")),
                     }
                 }
                 steps.push(step);
@@ -91,13 +91,13 @@ fn steps(page: &str) -> Result<Vec<Step>, String> {
                 _ => return Err(format!("line {line}: output of what?")),
             },
             [_] => fresh = false,
-            _ => return Err(format!("line {line}: `{}` means nothing", words.join(","))),
+            _ => return Err(format!("line {line}: unknown words `{}`", words.join(","))),
         }
     }
     Ok(steps)
 }
 
-/// Whether a line is as it was written.
+/// Whether a line matches its pattern.
 fn fits(written: &str, line: &str) -> bool {
     let mut parts = written.split(ANYTHING);
     let first = parts.next().unwrap_or_default();
@@ -115,7 +115,7 @@ fn fits(written: &str, line: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether lines are as they were written.
+/// Whether lines match their patterns.
 fn is_output(written: &[&str], lines: &[&str]) -> bool {
     match (written.split_first(), lines.split_first()) {
         (None, None) => true,
@@ -125,7 +125,7 @@ fn is_output(written: &[&str], lines: &[&str]) -> bool {
     }
 }
 
-/// The folder of the command that is tested, in front of the path.
+/// The path, starting with the folder of the command under test.
 fn path() -> std::ffi::OsString {
     let own = Path::new(env!("CARGO_BIN_EXE_skrymir")).parent().expect("a folder");
     let others = std::env::var_os("PATH").unwrap_or_default();
@@ -137,7 +137,7 @@ fn path() -> std::ffi::OsString {
 fn run(step: &Step, folder: &Path) -> Result<(), String> {
     let done = Command::new("bash")
         .args(["-euo", "pipefail", "-c"])
-        // Both in the order in which they are written.
+        // Both in the order of their output.
         .arg(format!("exec 2>&1\n{}", step.script))
         .current_dir(folder)
         .env("PATH", path())
@@ -157,7 +157,7 @@ fn run(step: &Step, folder: &Path) -> Result<(), String> {
     Err(format!("{place}it said\n{said}and not\n{}", written.join("\n")))
 }
 
-/// Does what a tutorial says.
+/// Runs a tutorial.
 #[cfg(unix)]
 fn follow(name: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -203,7 +203,7 @@ fn the_tutorial_for_games_works() {
     follow("game.md");
 }
 
-/// The control: what is wrong is found.
+/// Negative control: errors are found.
 #[test]
 fn wrong_steps_are_found() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -243,7 +243,7 @@ fn manual(name: &str) -> String {
     std::fs::read_to_string(source().join(name)).expect("the manual")
 }
 
-/// What a page says in code.
+/// The code spans of a page.
 fn code(page: &str) -> String {
     let mut code = String::new();
     let mut fenced = false;
@@ -259,7 +259,7 @@ fn code(page: &str) -> String {
     code
 }
 
-/// Whether a name stands in a text as a word.
+/// Whether a name is in a text as a word.
 fn has(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     text.match_indices(name).any(|(at, _)| {
@@ -278,7 +278,7 @@ fn manuals_fit_a_terminal() {
     }
 }
 
-/// What the reader of scenes says that it knows, where it is given what it does not.
+/// The keys in the reader's error message for an unknown key of a scene.
 fn known(scene: &str) -> Vec<String> {
     let error = Scene::parse(scene, Path::new("")).expect_err("an error").to_string();
     let list = error.split("expected").nth(1).unwrap_or_else(|| panic!("{error}"));
@@ -362,7 +362,7 @@ fn the_manual_of_the_assembly_has_every_operation() {
     }
 }
 
-/// The names of a table's rows, but for those without one.
+/// The names of a table's rows, except rows without a name.
 fn names<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str) -> Vec<&'static str> {
     all.iter()
         .map(|row| name(*row))

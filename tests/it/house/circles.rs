@@ -4,7 +4,7 @@ use crate::common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Folders of sources, each a crate's.
+/// Source folders of the crates.
 const CRATES: [&str; 15] = [
     "emulator/compiler/src",
     "emulator/inspect/src",
@@ -26,14 +26,14 @@ const CRATES: [&str; 15] = [
 /// A module by its names from the crate's root.
 type Module = Vec<String>;
 
-/// The code of a file: no comments, no text in quotes, nothing from its tests on.
+/// The code of a file without comments, string literals and its tests.
 fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or(text);
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Every path that begins with `crate::`, `super::` or `self::`, braces of imports taken apart.
+/// Every path that begins with `crate::`, `super::` or `self::`, with the braces of imports expanded.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for begin in ["crate::", "super::", "self::"] {
@@ -47,7 +47,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// The paths that `text` begins with behind `prefix`; how many bytes they are.
+/// The paths at the start of `text` after `prefix`; returns their length in bytes.
 fn expand(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> usize {
     let depth = prefix.len();
     let mut at = 0;
@@ -86,7 +86,7 @@ fn expand(text: &str, prefix: &mut Vec<String>, found: &mut Vec<Vec<String>>) ->
     at
 }
 
-/// What a path names, from the module it stands in: the names from the crate's root.
+/// Resolves a path relative to its module: the names from the crate's root.
 fn absolute(from: &Module, path: &[String]) -> Option<Vec<String>> {
     let mut base = match path.first()?.as_str() {
         "crate" => Vec::new(),
@@ -105,13 +105,13 @@ fn absolute(from: &Module, path: &[String]) -> Option<Vec<String>> {
     Some(base)
 }
 
-/// The modules of a crate and what each imports.
-struct House {
+/// The modules of a crate and the imports of each.
+struct Modules {
     /// The code of each module.
     modules: BTreeMap<Module, String>,
 }
 
-impl House {
+impl Modules {
     fn read(folder: &Path) -> Self {
         let mut modules = BTreeMap::new();
         for path in common::files(folder, "rs") {
@@ -126,7 +126,7 @@ impl House {
         Self { modules }
     }
 
-    /// The module that something is in: names given on by `pub use` are followed to where they come from.
+    /// The module of an item: names re-exported by `pub use` are followed to their origin.
     fn home(&self, mut named: Vec<String>) -> Option<Module> {
         for _ in 0..8 {
             let depth = (0..=named.len())
@@ -134,7 +134,7 @@ impl House {
                 .find(|depth| self.modules.contains_key(&named[..*depth]))?;
             let (module, rest) = (named[..depth].to_vec(), named[depth..].to_vec());
             let Some(name) = rest.first() else { return Some(module) };
-            let Some(origin) = self.given_on(&module, name) else {
+            let Some(origin) = self.reexported(&module, name) else {
                 return Some(module);
             };
             named = [origin, rest[1..].to_vec()].concat();
@@ -142,8 +142,8 @@ impl House {
         None
     }
 
-    /// What a module's `pub use` says of a name.
-    fn given_on(&self, module: &Module, name: &str) -> Option<Vec<String>> {
+    /// The path that a module's `pub use` re-exports under a name.
+    fn reexported(&self, module: &Module, name: &str) -> Option<Vec<String>> {
         let code = &self.modules[module];
         let mut found = Vec::new();
         for (at, _) in code.match_indices("use ") {
@@ -167,7 +167,7 @@ impl House {
         (origin.len() > module.len() + 1 || !origin.starts_with(module)).then_some(origin)
     }
 
-    /// Which module takes from which. A module and one inside it are not two.
+    /// The edges between modules. A module and one inside it count as one.
     fn arrows(&self) -> BTreeSet<(Module, Module)> {
         let mut arrows = BTreeSet::new();
         for (module, code) in &self.modules {
@@ -181,7 +181,7 @@ impl House {
         arrows
     }
 
-    /// Neighbours in one folder that can be reached from each other, folder by folder.
+    /// Pairs in one folder that can be reached from each other, folder by folder.
     fn circles(&self) -> Vec<(String, String)> {
         let mut between: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (from, to) in self.arrows() {
@@ -209,12 +209,12 @@ impl House {
     }
 }
 
-/// A module and one inside it are not two: the one is the other's contents.
+/// A module and one inside it count as one: the inner one is part of the outer.
 #[test]
 fn no_files_or_folders_import_each_other() {
     let (mut arrows, mut wrong) = (0, Vec::new());
     for folder in CRATES {
-        let house = House::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+        let house = Modules::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
         arrows += house.arrows().len();
         for (from, to) in house.circles() {
             wrong.push(format!("{folder}: {from} -> {to}"));
@@ -225,7 +225,7 @@ fn no_files_or_folders_import_each_other() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The control: a circle of two files, and one of two folders of which no two files form one.
+/// Negative control: a cycle of two files, and one of two folders of which no two files form one.
 #[test]
 fn circles_are_found() {
     let house = |files: &[(&str, &str)]| {
@@ -235,7 +235,7 @@ fn circles_are_found() {
                 .filter(|part| !part.is_empty())
                 .collect()
         };
-        House {
+        Modules {
             modules: files.iter().map(|(name, text)| (module(name), code(text))).collect(),
         }
     };

@@ -1,4 +1,4 @@
-//! Links between pages and from sources to pages lead somewhere.
+//! Links between pages and from sources to pages have a target.
 
 use crate::common;
 use pulldown_cmark::{Event, Options, Parser, Tag};
@@ -9,7 +9,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Files of the repository with an ending; build outputs are none.
+/// Files of the repository with an extension, without build outputs.
 pub(super) fn files(ext: &str) -> Vec<PathBuf> {
     let mut files = common::files(root(), ext);
     files.retain(|path| {
@@ -21,8 +21,8 @@ pub(super) fn files(ext: &str) -> Vec<PathBuf> {
     files
 }
 
-/// What a page says, with what it includes (`{{#include FILE}}` on a line of its own, as the book has it). An include of
-/// what is not there stays as it is written.
+/// A page's text, with its includes (`{{#include FILE}}` on a separate line, as in the book). An include of a missing
+/// file stays unchanged.
 fn read(page: &Path) -> String {
     let text = std::fs::read_to_string(page).unwrap_or_default();
     let folder = page.parent().expect("a folder");
@@ -36,7 +36,7 @@ fn read(page: &Path) -> String {
     text.lines().map(line).collect()
 }
 
-/// The anchors of a page, made as GitHub makes them.
+/// The anchors of a page, by GitHub's rule.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     let mut heading: Option<String> = None;
@@ -59,7 +59,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     anchors
 }
 
-/// What is wrong with a page's relative links.
+/// A page's broken relative links.
 fn broken(page: &Path, text: &str) -> Vec<String> {
     let mut broken = Vec::new();
     for event in Parser::new_ext(text, Options::all()) {
@@ -87,7 +87,7 @@ fn broken(page: &Path, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn links_between_pages_lead_somewhere() {
+fn links_between_pages_have_targets() {
     let (mut pages, mut wrong) = (0, Vec::new());
     for page in files("md") {
         wrong.extend(broken(&page, &read(&page)));
@@ -96,7 +96,7 @@ fn links_between_pages_lead_somewhere() {
     println!("{pages} pages");
     assert!(pages > 10, "{pages} pages");
     assert!(wrong.is_empty(), "{wrong:#?}");
-    // The control: both kinds of wrong link are found.
+    // Negative control: both kinds of broken link are found.
     let page = root().join("README.md");
     assert_eq!(
         broken(&page, "[a](nothing.md) [b](README.md#nothing) [c](README.md)").len(),
@@ -104,7 +104,7 @@ fn links_between_pages_lead_somewhere() {
     );
 }
 
-/// Where the relative links of a page lead, pictures included.
+/// The targets of a page's relative links, including pictures.
 fn targets(page: &Path, text: &str) -> Vec<PathBuf> {
     let links = Parser::new_ext(text, Options::all()).filter_map(|event| match event {
         Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => Some(dest_url),
@@ -117,8 +117,8 @@ fn targets(page: &Path, text: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What is wrong with the chapters of a book: the table of contents has each once, and none leads out of it, since what
-/// lies elsewhere is not in the built book.
+/// Errors in the chapters of a book: each must be in the table of contents once, and no link may leave the book, since
+/// other files are not in the built book.
 fn misplaced(book: &Path, contents: &str, chapters: &[PathBuf]) -> Vec<String> {
     let mut wrong = Vec::new();
     let listed = targets(&book.join("SUMMARY.md"), contents);
@@ -141,7 +141,7 @@ fn misplaced(book: &Path, contents: &str, chapters: &[PathBuf]) -> Vec<String> {
             }
         }
         if text.contains(concat!("{{", "#")) {
-            wrong.push(format!("{}: includes what is not there", chapter.display()));
+            wrong.push(format!("{}: includes a missing file", chapter.display()));
         }
     }
     wrong
@@ -156,7 +156,7 @@ fn the_book_is_whole() {
     assert!(chapters.len() > 30, "{}", chapters.len());
     let wrong = misplaced(&book, &contents, &chapters);
     assert!(wrong.is_empty(), "{wrong:#?}");
-    // The control: a chapter that is left out, and one that is there twice.
+    // Negative control: a chapter that is missing, and one that is there twice.
     let first = "- [VBC](vbc.md)\n";
     assert_eq!(misplaced(&book, &contents.replace(first, ""), &chapters).len(), 1);
     assert_eq!(misplaced(&book, &(contents + first), &chapters).len(), 1);
@@ -173,7 +173,7 @@ fn the_readme_is_short() {
     assert!(readme.lines().count() <= 120, "{} lines", readme.lines().count());
 }
 
-/// The pages and sections that sources name: `docs/spec/page.md`, with a number of a section behind it or not.
+/// The pages and sections that sources refer to: `docs/spec/page.md`, with or without a section number.
 fn named(text: &str) -> Vec<(String, Option<String>)> {
     let mut named = Vec::new();
     for (at, _) in text.match_indices("docs/") {
@@ -183,7 +183,7 @@ fn named(text: &str) -> Vec<(String, Option<String>)> {
         if page.contains(char::is_whitespace) {
             continue;
         }
-        // A comment may go on in its next line.
+        // A comment may continue on the next line.
         let behind = rest[end + 3..].trim_start_matches(['`', ',']).trim_start();
         let behind = behind.trim_start_matches('/').trim_start_matches('!').trim_start();
         let section = behind.strip_prefix("section ").map(|rest| {
@@ -196,7 +196,7 @@ fn named(text: &str) -> Vec<(String, Option<String>)> {
 }
 
 #[test]
-fn sources_refer_to_pages_and_sections_that_are_there() {
+fn sources_refer_to_existing_pages_and_sections() {
     let (mut count, mut wrong) = (0, Vec::new());
     for source in files("rs").into_iter().chain(files("sh")).chain(files("c")) {
         let text = std::fs::read_to_string(&source).unwrap();

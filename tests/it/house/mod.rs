@@ -1,4 +1,4 @@
-//! The repository itself: what it says of itself is true.
+//! Checks of the repository itself.
 
 mod book;
 mod circles;

@@ -1,4 +1,4 @@
-//! What the crates pull in: who wants one thing does not build the rest.
+//! The crates' dependencies: a user of one feature does not build the others.
 
 use crate::common;
 use std::collections::BTreeSet;
@@ -24,8 +24,8 @@ fn tree(arguments: &[&str]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Every crate can be packaged: all files that it is made of, and versions of all that it depends on. `tests/package.sh`
-/// builds what comes out.
+/// Every crate can be packaged: all its files, and versions of all its dependencies. `tests/package.sh` builds the
+/// packages.
 #[test]
 fn every_crate_is_a_package() {
     let output = Command::new(env!("CARGO"))
@@ -35,7 +35,7 @@ fn every_crate_is_a_package() {
         .expect("cargo");
     let words = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{words}");
-    // What a source takes in by a path is a file of its own package.
+    // A file that a source includes by a path must be in its own package.
     let (mut checked, mut outside) = (0, Vec::new());
     for folder in super::signatures::LIBRARIES {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("src");
@@ -60,7 +60,7 @@ fn every_crate_is_a_package() {
     }
     println!("{checked} files are taken in");
     assert!(checked >= 10 && outside.is_empty(), "{checked}: {outside:?}");
-    // The control.
+    // Negative control.
     assert_eq!(taken_in("a!(include_str!(\"../../b.c\"))"), ["../../b.c"]);
 }
 
@@ -73,7 +73,7 @@ fn taken_in(text: &str) -> Vec<&str> {
     quoted.collect()
 }
 
-/// What a VBC user has no use for.
+/// Crates that a user of VBC does not need.
 const FOREIGN: [&str; 8] = [
     "clap",
     "naga",
@@ -92,7 +92,7 @@ fn foreign(crates: &BTreeSet<String>) -> Vec<&str> {
 #[test]
 fn vbc_needs_neither_naga_nor_the_emulator_nor_the_command_line() {
     for package in ["skrymir-loader", "skrymir-vulkan", "skrymir-scene"] {
-        // The first command builds an example: what tests and examples need counts.
+        // The first command builds an example, so dependencies of tests and examples count.
         let crates = tree(&["--package", package, "--edges", "normal,build,dev"]);
         println!("{package}: {} crates", crates.len());
         assert_eq!(foreign(&crates), [""; 0], "{package}");
@@ -102,6 +102,6 @@ fn vbc_needs_neither_naga_nor_the_emulator_nor_the_command_line() {
         println!("{package}: {} crates", crates.len());
         assert_eq!(foreign(&crates), [""; 0], "{package}");
     }
-    // The control.
+    // Negative control.
     assert_eq!(foreign(&tree(&["--package", "skrymir"])), FOREIGN);
 }

@@ -1,10 +1,10 @@
-//! What libraries promise: their errors are types of their own, and every format has the same doors.
+//! Conventions of the libraries: they have error types, and every format has the same functions.
 
 use crate::common;
 
 use std::path::{Path, PathBuf};
 
-/// The libraries; the facade is a library for the command line's own sake.
+/// The libraries; the facade exists for the command line.
 pub const LIBRARIES: [&str; 14] = [
     "",
     "emulator/compiler",
@@ -22,13 +22,13 @@ pub const LIBRARIES: [&str; 14] = [
     "vulkan/script",
 ];
 
-/// Public functions and type aliases of a source as they are declared, each with the number of its line.
+/// Public functions and type aliases of a source as declared, each with its line number.
 fn signatures(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut lines = text.lines().enumerate();
     while let Some((at, line)) = lines.next() {
         let line = line.trim();
-        // Public in a trait is what the trait has.
+        // Items of a public trait are public.
         let public = ["pub fn ", "pub const fn ", "pub unsafe fn ", "pub type ", "fn "];
         let begins = public.iter().position(|begin| line.starts_with(begin));
         let Some(begins) = begins else { continue };
@@ -70,7 +70,7 @@ fn sources(library: &str) -> Vec<PathBuf> {
 }
 
 #[test]
-fn libraries_have_errors_of_their_own() {
+fn libraries_have_their_own_errors() {
     let (mut count, mut wrong) = (0, Vec::new());
     for library in LIBRARIES {
         for path in sources(library) {
@@ -91,7 +91,7 @@ fn libraries_have_errors_of_their_own() {
     println!("{count} public signatures of {} libraries", LIBRARIES.len());
     assert!(count > 900, "{count}");
     assert!(wrong.is_empty(), "{wrong:#?}");
-    // The control.
+    // Negative control.
     let text = "    pub fn a(\n        b: u8,\n    ) -> Result<(), String> {\n    pub fn c() -> anyhow::Result<()> {\n\
                 pub fn d() -> Result<String> {\nfn e() -> Result<(), String> {\npub fn f() -> Result<String, Error> {\n\
                 pub type G = dyn Fn(&[u32]) -> Result<Vec<u8>, String>;";
@@ -103,14 +103,14 @@ fn libraries_have_errors_of_their_own() {
     assert_eq!(found, [1, 4, 8]);
 }
 
-/// Every format is read, written, validated, checked and summed up by functions of the same names; those that have a
-/// text print it, and those whose text is a language of their own parse it.
+/// Every format has functions of the same names to read, write, validate, check and summarise it; formats with a text
+/// print it, and those whose text is a language parse it.
 #[test]
-fn formats_have_the_same_doors() {
+fn formats_have_the_same_functions() {
     use loader::{mbs, sksl, sl, spirv, vbc};
     use serde::Serialize;
 
-    fn told(format: &str, summary: &impl Serialize) {
+    fn is_object(format: &str, summary: &impl Serialize) {
         assert!(serde_json::to_value(summary).unwrap().is_object(), "{format}");
     }
     let file = |name: &str| std::fs::read(common::data(name)).unwrap();
@@ -119,7 +119,7 @@ fn formats_have_the_same_doors() {
     let model = vbc::read(&bytes).unwrap();
     assert_eq!(vbc::write(&model.to_model()).unwrap(), bytes);
     assert!(vbc::validate(&model).is_valid() && vbc::check(&bytes).is_valid());
-    told(vbc::FORMAT, &vbc::summary(&model));
+    is_object(vbc::FORMAT, &vbc::summary(&model));
 
     let words = model.code(vbc::Stage::Frag).unwrap().words();
     let bytes = spirv::write(&words);
@@ -130,14 +130,14 @@ fn formats_have_the_same_doors() {
         spirv::print(&spirv::parse(&text).unwrap()).unwrap().lines().count(),
         text.lines().count()
     );
-    told(spirv::FORMAT, &spirv::summary(&words).unwrap());
+    is_object(spirv::FORMAT, &spirv::summary(&words).unwrap());
 
     let program = mbs::Program::new(mbs::Stage::Fragment, vec![0; 4]);
     let bytes = mbs::write(&mbs::Mbs::of(&[program]));
     let model = mbs::read(&bytes).unwrap();
     assert_eq!(mbs::write(&model), bytes);
     assert_eq!(mbs::validate(&model).is_valid(), mbs::check(&bytes).is_valid());
-    told(mbs::FORMAT, &mbs::summary(&model).unwrap());
+    is_object(mbs::FORMAT, &mbs::summary(&model).unwrap());
 
     let mut builder = sksl::Builder::new(sksl::ProgramKind::RUNTIME_SHADER);
     let model = builder.finish();
@@ -145,7 +145,7 @@ fn formats_have_the_same_doors() {
     assert_eq!(sksl::write(&sksl::read(&bytes).unwrap()).unwrap(), bytes);
     assert_eq!(sksl::validate(&model).is_valid(), sksl::check(&bytes).is_valid());
     sksl::print(&model);
-    told(sksl::FORMAT, &sksl::summary(&model));
+    is_object(sksl::FORMAT, &sksl::summary(&model));
 
     let text = std::fs::read_to_string(common::data("sl/hello.s0")).unwrap();
     let model = sl::parse(&text, "hello.s0").unwrap();
@@ -154,5 +154,5 @@ fn formats_have_the_same_doors() {
     assert_eq!(sl::write(&again).unwrap(), bytes);
     assert!(sl::validate(&again).is_valid() && sl::check(&bytes).is_valid());
     assert!(!sl::print(&again, &sl::PrintOptions { locations: false }).is_empty());
-    told(sl::FORMAT, &sl::summary(&again));
+    is_object(sl::FORMAT, &sl::summary(&again));
 }

@@ -1,9 +1,9 @@
-//! What is written for vector units is compiled for them.
+//! Vector code is compiled for vector units.
 
 use std::process::Command;
 
-/// Calls of single vector instructions: a function that is not compiled for an instruction cannot have it inside, and calls
-/// it, which costs several times what it does. A closure that is not inlined is such a function.
+/// Finds calls of single vector instructions: a function that is not compiled for an instruction calls it instead of
+/// inlining it, which costs several times as much. A closure that is not inlined is such a function.
 #[test]
 fn no_vector_instruction_is_called() {
     let symbols = Command::new("nm")
@@ -15,7 +15,7 @@ fn no_vector_instruction_is_called() {
     let called: Vec<&str> = symbols
         .lines()
         .filter(|line| line.contains("core_arch::x86::avx"))
-        // With debug assertions these look at their pointers, and are too long to be inlined everywhere.
+        // With debug assertions these check their pointers, and are too long to be inlined everywhere.
         .filter(|line| !(cfg!(debug_assertions) && (line.contains("_loadu_") || line.contains("_storeu_"))))
         .collect();
     assert!(called.is_empty(), "{called:#?}");

@@ -1,4 +1,4 @@
-//! Reports in a real browser: they open, can be gone through by mouse and keys, and show what the replay gives.
+//! Reports in a real browser: they open, work by mouse and keyboard, and show the replay's pictures.
 
 use super::devtools::Browser;
 use super::inspect::own;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Recordings of the corpus that are looked at: plain, with textures and levels, with depth, stencil, several draws.
+/// The corpus' recordings to test: plain, with textures and levels, with depth, stencil, several draws.
 const LOOKED_AT: [&str; 5] = [
     "ff_triangle",
     "ff_depth_less",
@@ -23,7 +23,7 @@ const LOOKED_AT: [&str; 5] = [
     "ff_two_frames",
 ];
 
-/// Roles of what people do something with.
+/// Roles of interactive elements.
 const INTERACTIVE: [&str; 8] = [
     "link",
     "button",
@@ -47,7 +47,7 @@ fn url(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
-/// Where an element is on the page, without its border: left, top, width, height.
+/// Rectangle of an element on the page, without its border: left, top, width, height.
 fn place(browser: &mut Browser, selector: &str) -> [f64; 4] {
     let found = browser.ask(&format!(
         "(() => {{ const e = document.querySelector({selector:?}), b = e.getBoundingClientRect(); \
@@ -56,7 +56,7 @@ fn place(browser: &mut Browser, selector: &str) -> [f64; 4] {
     std::array::from_fn(|at| found[at].as_f64().expect("a number"))
 }
 
-/// Clicks on the picture after the present draw.
+/// Clicks on the picture after the current draw.
 fn click_pixel(browser: &mut Browser, x: f64, y: f64) {
     browser.ask("document.querySelector('.job.shown .draw.shown .stage img').scrollIntoView({ block: 'center' })");
     let scrolled = browser.ask("[scrollX, scrollY]");
@@ -65,7 +65,7 @@ fn click_pixel(browser: &mut Browser, x: f64, y: f64) {
     browser.click(left - at(0) + x, top - at(1) + y);
 }
 
-/// What the page shows as the picture after the present draw, pixel by pixel.
+/// The page's picture after the current draw, pixel by pixel.
 fn shown(browser: &mut Browser) -> Vec<u8> {
     browser.ask(
         "(() => { const z = document.querySelector('.job.shown .viewer select'); z.value = 1; \
@@ -82,13 +82,13 @@ fn rgb(picture: &Picture) -> Vec<u8> {
     picture.rgba.chunks(4).flat_map(|pixel| pixel[..3].to_vec()).collect()
 }
 
-/// How far two pictures are apart, in words.
+/// A description of the difference of two pictures.
 fn apart(a: &[u8], b: &[u8]) -> String {
     let first = a.iter().zip(b).position(|(a, b)| a != b);
     format!("{} and {} bytes, the first difference at {first:?}", a.len(), b.len())
 }
 
-/// Every link of the navigation leads somewhere that then is what is shown.
+/// Every link of the navigation leads to a visible target.
 fn click_through(browser: &mut Browser, name: &str) -> usize {
     let count = browser
         .ask("document.querySelectorAll('nav a').length")
@@ -111,7 +111,7 @@ fn click_through(browser: &mut Browser, name: &str) -> usize {
     count
 }
 
-/// Tab goes to everything that can be done something with.
+/// Tab reaches every interactive element.
 fn tab_through(browser: &mut Browser, name: &str) -> usize {
     browser.ask(
         "(() => { const seen = (e) => e.checkVisibility() && !e.closest('details:not([open]) > :not(summary)'); \
@@ -129,18 +129,18 @@ fn tab_through(browser: &mut Browser, name: &str) -> usize {
     stops
 }
 
-/// Everything that can be done something with, and every picture, has a name.
+/// Every interactive element and every picture has a name.
 fn names(browser: &mut Browser, name: &str) -> usize {
     let mut counted = 0;
     for (role, said, focusable) in browser.accessible() {
-        let told = INTERACTIVE.contains(&role.as_str()) || role == "image" || (focusable && role != "RootWebArea");
-        if told {
+        let announced = INTERACTIVE.contains(&role.as_str()) || role == "image" || (focusable && role != "RootWebArea");
+        if announced {
             counted += 1;
             assert!(
                 !role.is_empty() && role != "generic",
                 "{name}: something without a role named {said:?}"
             );
-            // What only scripts focus is text of the page, which is its own name.
+            // An element that only scripts focus is text, which is its own name.
             let is_text = ["article", "row", "region", "table"].contains(&role.as_str());
             assert!(!said.trim().is_empty() || is_text, "{name}: a {role} without a name");
         }
@@ -153,7 +153,7 @@ fn look_at(browser: &mut Browser, folder: &Path, name: &str, bytes: &[u8]) {
     let path = write_page(folder, bytes, name);
     browser.go(&url(&path));
     let links = click_through(browser, name);
-    // The last link was the last draw of the last job.
+    // The last link is the last draw of the last job.
     let done = replay(&Trace::read(bytes).unwrap(), Box::new(Wide::default()), 1).unwrap();
     let picture = done.picture().unwrap();
     let have = shown(browser);
@@ -162,7 +162,7 @@ fn look_at(browser: &mut Browser, folder: &Path, name: &str, bytes: &[u8]) {
         "{name}: the picture after the last draw: {}",
         apart(&have, &rgb(&picture))
     );
-    // The control: by key to what was there before; that is another picture.
+    // Negative control: the key for the previous state shows another picture.
     browser.ask("document.activeElement.blur()");
     while browser.ask("!!document.querySelector('.job.shown .draw.shown.before')") != true {
         browser.press("ArrowLeft", 37);
@@ -174,7 +174,7 @@ fn look_at(browser: &mut Browser, folder: &Path, name: &str, bytes: &[u8]) {
     );
     browser.press("ArrowRight", 39);
     browser.wait("document.querySelector('.job.shown .draw.shown h3').textContent === 'Draw 0'");
-    // A pixel by a click: one that the page has the history of, and one that it has not.
+    // A click on a pixel with a recorded history, and on one without.
     click_pixel(browser, 20.5, 17.5);
     browser.wait("location.hash.endsWith('px=20,17')");
     assert_eq!(
@@ -184,7 +184,7 @@ fn look_at(browser: &mut Browser, folder: &Path, name: &str, bytes: &[u8]) {
     );
     click_pixel(browser, 21.5, 17.5);
     browser.wait("document.querySelector('.job.shown .history.asked h3')?.textContent === 'Pixel 21, 17'");
-    // Textures, where there are any, are pictures with their sizes.
+    // Textures are shown as pictures with their sizes.
     let textures = browser.ask(
         "(async () => { const all = [...document.querySelectorAll('.job.shown .draw.shown .textures img')]; \
          for (const one of all) { one.scrollIntoView(); await one.decode(); } \
@@ -198,7 +198,7 @@ fn look_at(browser: &mut Browser, folder: &Path, name: &str, bytes: &[u8]) {
     println!("{name}: {links} links, {stops} stops of the Tab key, {named} named elements, {textures} textures");
 }
 
-/// A page is whole without its scripts.
+/// A page works without scripts.
 fn without_scripts(browser: &mut Browser, folder: &Path) {
     let path = write_page(folder, &own(), "own");
     browser.call(
@@ -213,7 +213,7 @@ fn without_scripts(browser: &mut Browser, folder: &Path) {
         "pixel 20, 17",
         "the picture after this draw",
     ];
-    // A browser on a busy machine has the names of a long page some time after the page.
+    // A browser on a busy machine computes the names of a long page late.
     let end = Instant::now() + Duration::from_secs(20);
     let missing = loop {
         let names: BTreeSet<String> = browser
@@ -234,7 +234,7 @@ fn without_scripts(browser: &mut Browser, folder: &Path) {
     );
 }
 
-/// A name with markup is text.
+/// Markup in a name is shown as text.
 fn with_markup(browser: &mut Browser, folder: &Path) {
     let name = "<img src=x onerror='window.ran=1'><script>window.ran=1</script>&amp;";
     browser.go(&url(&write_page(folder, &own(), name)));
@@ -243,7 +243,7 @@ fn with_markup(browser: &mut Browser, folder: &Path) {
         browser.ask("window.ran === undefined && !document.querySelector('img[src=x]')"),
         true
     );
-    // What should get in for all that does not run.
+    // Content that must not run.
     browser.ask("document.body.insertAdjacentHTML('beforeend', '<img src=\"data:,\" onerror=\"window.ran=2\">')");
     std::thread::sleep(Duration::from_millis(200));
     assert_eq!(browser.ask("window.ran === undefined"), true);
@@ -254,7 +254,7 @@ fn with_markup(browser: &mut Browser, folder: &Path) {
     );
 }
 
-/// A page of a hundred jobs opens soon.
+/// A page of a hundred jobs opens quickly.
 fn opens_soon(browser: &mut Browser, folder: &Path, name: &str, bytes: &[u8]) {
     let mut trace = Trace::read(bytes).unwrap();
     let submits = trace
@@ -292,7 +292,7 @@ impl Drop for Server {
     }
 }
 
-/// The served page tells any pixel's history.
+/// The served page shows the history of any pixel.
 fn serves(browser: &mut Browser, folder: &Path) {
     let path = folder.join("own.trace");
     std::fs::write(&path, own()).unwrap();

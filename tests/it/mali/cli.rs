@@ -1,4 +1,4 @@
-//! The verbs of the command line on Mali-400 programs, with their exit codes.
+//! Verbs on Mali-400 programs, with their exit codes.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ fn skrymir(args: &[&str]) -> Output {
         .expect("the program runs")
 }
 
-/// What a command that must succeed printed.
+/// The output of a command that must succeed.
 fn printed(args: &[&str]) -> String {
     let output = skrymir(args);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -20,7 +20,7 @@ fn printed(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The exit code of a command that must not succeed, and what it said.
+/// The exit code and message of a command that must fail.
 fn refused(args: &[&str]) -> (i32, String) {
     let output = skrymir(args);
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -45,7 +45,7 @@ fn assembled(folder: &Path) -> [PathBuf; 2] {
 }
 
 #[test]
-fn info_tells_symbols_units_and_cycles() {
+fn info_prints_symbols_units_and_cycles() {
     let folder = tempfile::tempdir().unwrap();
     let [vertex, fragment] = assembled(folder.path());
     let text = printed(&["info", path(&vertex)]);
@@ -130,7 +130,7 @@ fn check_names_the_broken_rule() {
 }
 
 #[test]
-fn silicon_is_supposed_by_name() {
+fn silicon_switches_are_selected_by_name() {
     let [vertex, fragment] = ["triangle.vert.s", "triangle.frag.s"].map(example);
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out.png");
@@ -189,7 +189,7 @@ fn draws_records_and_replays() {
         assert!(dump.contains(part), "{part} is not in\n{dump}");
     }
 
-    // Another scene is another picture, and the comparison sees it.
+    // Another scene makes another picture, and the comparison detects it.
     let scene = at("scene.toml");
     std::fs::write(&scene, "clear = [1, 0, 0, 1]\n").unwrap();
     done(&["-o", path(&again), "--scene", path(&scene), "--size", "64x48"]);

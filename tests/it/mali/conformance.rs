@@ -1,4 +1,4 @@
-//! Recorded jobs of a conformance suite whose pictures it rejected once: now they are within its tolerance.
+//! Recorded jobs of a conformance suite that it once rejected: their pictures are within its tolerance now.
 
 use crate::common;
 use emulator::exec::configured::with_quirks;
@@ -12,7 +12,7 @@ use skrymir::picture::Picture;
 use std::path::Path;
 use utgard::frame::WriteBackSource;
 
-/// Cases that are not within the tolerance, and why (docs/spec/open-questions.md).
+/// Cases outside the tolerance, and why (docs/spec/open-questions.md).
 const EXPLAINED: [(&str, &str); 2] = [
     (
         "fragment_ops__interaction__basic_shader__61",
@@ -24,14 +24,14 @@ const EXPLAINED: [(&str, &str); 2] = [
     ),
 ];
 
-/// A picture of a job: what it wrote, and the parts its draws are in.
+/// The picture of a job, and the parts that its draws cover.
 pub(super) struct Drawn {
     picture: Picture,
-    /// Left, top, width, height in the picture as it lies in memory.
+    /// Left, top, width, height in the picture in memory.
     parts: Vec<[u32; 4]>,
 }
 
-/// Scissors of a geometry job's draws, and the rectangle around all of them.
+/// Scissors of a geometry job's draws, and their bounding rectangle.
 fn scissors(gpu: &Gpu, frame: &[u32]) -> Vec<[u32; 4]> {
     let (mut parts, mut around) = (Vec::new(), [u32::MAX, u32::MAX, 0, 0]);
     for at in (frame[2]..frame[3]).step_by(8) {
@@ -94,25 +94,25 @@ pub(super) fn drawn(path: &Path, silicon: Silicon) -> Vec<Drawn> {
     pictures
 }
 
-/// How near a picture has to come to the suite's.
+/// Tolerance of the suite for a picture.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tolerance {
     channel: u8,
-    /// A pixel may be in its neighbour's place.
+    /// A pixel may match a neighbouring one.
     radius: u32,
 }
 
-/// The suite's tolerance: what its messages name, or what its own checks of levels come to.
+/// The suite's tolerance, from its messages or from its own checks of levels.
 pub(super) fn tolerance(name: &str, text: &str) -> Tolerance {
     let number = |mark: &str| {
         let rest = &text[text.find(mark)? + mark.len()..];
         rest.split([',', ')']).next()?.trim().parse::<f64>().ok()
     };
-    // Thresholds are parts of 255, or parts of one.
+    // Thresholds are in units of 1/255 or of 1.
     let channel = match (number("threshold = ("), number("threshold = RGBA(")) {
         (Some(part), _) if part < 1.0 => (part * 255.0).ceil() as u8,
         (Some(part), _) | (_, Some(part)) => part as u8,
-        // Levels are blended in sixteenths, and are half the range apart.
+        // Levels are blended in sixteenths, half the range apart.
         _ if name.contains("_mipmap_linear_") => 8,
         _ => 3,
     };
@@ -122,8 +122,8 @@ pub(super) fn tolerance(name: &str, text: &str) -> Tolerance {
     }
 }
 
-/// Whether every pixel that a mask marks red, or without a mask every one, is near the wanted picture; `at` reads the
-/// other one.
+/// Whether every pixel that a mask marks red, or every pixel without a mask, is near the reference; `at` reads the
+/// other picture.
 fn near(want: &Picture, mask: Option<&Picture>, tolerance: Tolerance, at: impl Fn(u32, u32) -> [u8; 4]) -> bool {
     let close = |a: [u8; 4], b: [u8; 4]| (0..3).all(|c| a[c].abs_diff(b[c]) <= tolerance.channel);
     let counts = |x, y| mask.is_none_or(|mask| mask.at(x, y)[0] > 127);
@@ -139,8 +139,7 @@ fn near(want: &Picture, mask: Option<&Picture>, tolerance: Tolerance, at: impl F
 }
 
 impl Drawn {
-    /// A part that has the wanted picture's size is near it where the mask says. The suite turns pictures, as OpenGL
-    /// reads them.
+    /// A part with the reference's size must be near it under the mask. The suite flips pictures, as OpenGL reads them.
     pub(super) fn is_near(&self, want: &Picture, mask: Option<&Picture>, tolerance: Tolerance) -> bool {
         let fits = |part: &&[u32; 4]| part[2..] == [want.width, want.height];
         let parts = self
@@ -148,7 +147,7 @@ impl Drawn {
             .iter()
             .filter(fits)
             .map(|[left, top, _, height]| (*left, top + height));
-        // Where no draw's part has the size, it read from the lower left corner on.
+        // If no draw's part has that size, the suite read from the lower left corner.
         let places: Vec<(u32, u32)> = match parts.collect::<Vec<_>>() {
             none if none.is_empty() => vec![(0, self.picture.height)],
             places => places,
@@ -161,7 +160,7 @@ impl Drawn {
     }
 }
 
-/// The pictures of a case whose name begins so, in order.
+/// The pictures of a case by a prefix of their names, in order.
 pub(super) fn pictures(folder: &Path, names: &[&str]) -> Vec<Picture> {
     let all = common::files(folder, "png");
     let fits = |path: &&std::path::PathBuf| {
@@ -175,7 +174,7 @@ pub(super) fn pictures(folder: &Path, names: &[&str]) -> Vec<Picture> {
 }
 
 #[test]
-fn what_the_suite_rejected_is_within_its_tolerance() {
+fn rejected_cases_are_within_the_tolerance() {
     let Some(folder) = common::corpus("mali/conformance") else {
         return;
     };
@@ -189,7 +188,7 @@ fn what_the_suite_rejected_is_within_its_tolerance() {
     for case in cases {
         let name = case.file_name().unwrap().to_str().unwrap().to_owned();
         let wanted = pictures(&case, &["ref", "Reference"]);
-        // Lines have no reference pictures: a test of their own looks at them.
+        // Lines have no reference pictures; another test checks them.
         if wanted.is_empty() {
             assert!(name.starts_with("rasterization__"), "{name}");
             continue;
@@ -197,7 +196,7 @@ fn what_the_suite_rejected_is_within_its_tolerance() {
         let text = std::fs::read_to_string(case.join("text.txt")).unwrap();
         let tolerance = tolerance(&name, &text);
         let drawn = drawn(&case.join("device0.trace"), Silicon::default());
-        // In perspective the suite lets levels be one off, and only its mask says where it does not.
+        // In perspective the suite allows levels to be one off, and only its mask excludes pixels.
         let mask = pictures(&case, &["err0"]).pop().filter(|_| name.contains("projected"));
         let found = |want: &&Picture| {
             let near = |drawn: &Drawn| drawn.is_near(want, mask.as_ref(), tolerance);
@@ -213,7 +212,7 @@ fn what_the_suite_rejected_is_within_its_tolerance() {
         assert_eq!(count == wanted.len(), why.is_none(), "{name}");
         good += usize::from(count == wanted.len());
         all += 1;
-        // Negative control: what the suite rejected is not near.
+        // Negative control: a rejected picture is not near.
         let rejected = pictures(&case, &["res", "Test"]);
         let passes = |want: &Picture| {
             let same = |picture: &&Picture| (picture.width, picture.height) == (want.width, want.height);
@@ -228,7 +227,7 @@ fn what_the_suite_rejected_is_within_its_tolerance() {
     assert!(all == 18 && good == 16 && controls == 16);
 }
 
-/// Ends of the lines of a case's last picture, in pixels, and their width.
+/// End points of the lines of a case's last picture, in pixels, and their width.
 fn lines(text: &str) -> (Vec<[[f64; 2]; 2]>, f64) {
     let last = text.rfind("Rendering ").unwrap();
     let text = &text[last..text[last..].find("Searching").map_or(text.len(), |end| last + end)];
@@ -248,7 +247,7 @@ fn lines(text: &str) -> (Vec<[[f64; 2]; 2]>, f64) {
     (ends.collect(), width.parse().unwrap())
 }
 
-/// Whether the middle of a pixel is in a wide line: its width lies along the axis it runs less in.
+/// Whether the centre of a pixel is in a wide line, whose width is along its minor axis.
 fn in_line([a, b]: [[f64; 2]; 2], width: f64, at: [f64; 2]) -> bool {
     let major = usize::from((b[1] - a[1]).abs() > (b[0] - a[0]).abs());
     let along = (at[major] - a[major]) / (b[major] - a[major]);

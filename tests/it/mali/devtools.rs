@@ -1,4 +1,4 @@
-//! A headless Chromium, told what to do through its DevTools protocol over a pipe.
+//! A headless Chromium, controlled by its DevTools protocol over a pipe.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -6,11 +6,11 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// Without a browser the test fails when this is set.
+/// Without a browser the test fails if this variable is set.
 const NEED: &str = "SKRYMIR_NEED_BROWSER";
 
-/// Longest wait for an answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Maximum wait for a reply.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A browser with one page.
 pub struct Browser {
@@ -19,14 +19,14 @@ pub struct Browser {
     from: Receiver<Value>,
     next: u64,
     session: Option<String>,
-    /// What the pages had to complain of.
+    /// Errors reported by the pages.
     pub complaints: Vec<String>,
     loaded: bool,
     _profile: tempfile::TempDir,
 }
 
 impl Browser {
-    /// A browser with an empty page; nothing, and why, where there is none.
+    /// A browser with an empty page; `None`, with a message, if there is none.
     pub fn start() -> Option<Self> {
         let names = ["chromium", "chromium-browser", "google-chrome"];
         let Some(program) = names.iter().find_map(|name| which::which(name).ok()) else {
@@ -35,7 +35,7 @@ impl Browser {
             return None;
         };
         let profile = tempfile::tempdir().unwrap();
-        // The browser reads the pipe from descriptor 3 and answers to 4.
+        // The browser reads requests from descriptor 3 and writes replies to 4.
         let mut child = Command::new("sh")
             .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null"])
             .arg(program)
@@ -89,12 +89,12 @@ impl Browser {
         for domain in ["Page", "Runtime", "Log", "Accessibility"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
-        // Headless pages have the focus as if somebody looked at them.
+        // Headless pages count as focused.
         browser.call("Emulation.setFocusEmulationEnabled", json!({ "enabled": true }));
         Some(browser)
     }
 
-    /// Calls a method and gives its result.
+    /// Calls a method and returns its result.
     pub fn call(&mut self, method: &str, params: Value) -> Value {
         self.next += 1;
         let mut message = json!({ "id": self.next, "method": method, "params": params });
@@ -114,7 +114,7 @@ impl Browser {
     }
 
     fn receive(&mut self) -> Value {
-        let message = self.from.recv_timeout(PATIENCE).expect("the browser answers");
+        let message = self.from.recv_timeout(TIMEOUT).expect("the browser answers");
         let params = &message["params"];
         match message["method"].as_str() {
             Some("Page.loadEventFired") => self.loaded = true,
@@ -126,9 +126,9 @@ impl Browser {
         message
     }
 
-    /// Goes to a page; how long it took to load.
+    /// Navigates to a page; returns the load time.
     pub fn go(&mut self, url: &str) -> Duration {
-        // Another place on the same page would not be loaded again.
+        // A fragment of the same page would not be loaded again.
         self.load("about:blank");
         self.load(url)
     }
@@ -143,7 +143,7 @@ impl Browser {
         start.elapsed()
     }
 
-    /// What an expression comes to on the page.
+    /// The value of an expression on the page.
     pub fn ask(&mut self, expression: &str) -> Value {
         let params = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let result = self.call("Runtime.evaluate", params);
@@ -159,12 +159,12 @@ impl Browser {
     pub fn wait(&mut self, expression: &str) {
         let start = Instant::now();
         while self.ask(expression) != true {
-            assert!(start.elapsed() < PATIENCE, "never true: {expression}");
+            assert!(start.elapsed() < TIMEOUT, "never true: {expression}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// Clicks at a place of the window.
+    /// Clicks at a position of the window.
     pub fn click(&mut self, x: f64, y: f64) {
         for kind in ["mousePressed", "mouseReleased"] {
             let params = json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1 });
@@ -172,7 +172,7 @@ impl Browser {
         }
     }
 
-    /// Presses a key that writes nothing.
+    /// Presses a key that inserts no text.
     pub fn press(&mut self, key: &str, code: u32) {
         for kind in ["rawKeyDown", "keyUp"] {
             let params = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
@@ -188,19 +188,20 @@ impl Browser {
         decode_base64(data.as_str().unwrap())
     }
 
-    /// The nodes of the accessibility tree that are told: role, name, and whether they can have the focus.
+    /// The visible nodes of the accessibility tree: role, name, and whether they are focusable.
     pub fn accessible(&mut self) -> Vec<(String, String, bool)> {
         let tree = self.call("Accessibility.getFullAXTree", json!({}));
         let nodes = tree["nodes"].as_array().unwrap().iter();
-        let told = nodes.filter(|node| node["ignored"] != true);
+        let visible = nodes.filter(|node| node["ignored"] != true);
         let text = |value: &Value| value["value"].as_str().unwrap_or_default().to_owned();
-        told.map(|node| {
-            let properties = node["properties"].as_array().into_iter().flatten();
-            let mut focusable = properties.filter(|property| property["name"] == "focusable");
-            let focusable = focusable.any(|property| property["value"]["value"] == true);
-            (text(&node["role"]), text(&node["name"]), focusable)
-        })
-        .collect()
+        visible
+            .map(|node| {
+                let properties = node["properties"].as_array().into_iter().flatten();
+                let mut focusable = properties.filter(|property| property["name"] == "focusable");
+                let focusable = focusable.any(|property| property["value"]["value"] == true);
+                (text(&node["role"]), text(&node["name"]), focusable)
+            })
+            .collect()
     }
 }
 
@@ -211,7 +212,7 @@ impl Drop for Browser {
     }
 }
 
-/// Bytes from base64, as DevTools sends it.
+/// Decodes base64, which DevTools uses.
 fn decode_base64(text: &str) -> Vec<u8> {
     use base64::Engine;
     base64::prelude::BASE64_STANDARD.decode(text).expect("base64")

@@ -1,4 +1,4 @@
-//! Recordings of a real driver compared, and shrunk.
+//! `diff` and `trim --shrink` on recordings of a real driver.
 
 use crate::common;
 
@@ -13,10 +13,10 @@ fn engine() -> Box<dyn Engine> {
     Box::new(Wide::default())
 }
 
-/// The word of a pixel job's frame that holds the first sample's clear colour.
+/// Index of the frame word of a pixel job with the first sample's clear colour.
 const CLEAR: usize = 6;
 
-/// A recording whose last pixel job begins with another colour.
+/// A recording whose last pixel job has another clear colour.
 fn cleared<'a>(trace: &Trace<'a>) -> Trace<'a> {
     let mut other = trace.clone();
     let frames = other.records.iter_mut().rev().filter_map(|(_, record)| match record {
@@ -31,7 +31,7 @@ fn cleared<'a>(trace: &Trace<'a>) -> Trace<'a> {
 }
 
 #[test]
-fn recordings_part_where_they_are_changed() {
+fn diff_finds_a_planted_change() {
     let Some(folder) = common::corpus("mali") else { return };
     let (mut count, mut pictures) = (0, 0);
     for path in common::recordings(&folder) {
@@ -55,7 +55,7 @@ fn recordings_part_where_they_are_changed() {
 }
 
 #[test]
-fn recordings_shrink_and_keep_their_pixel() {
+fn shrunk_recordings_keep_their_pixel() {
     let Some(folder) = common::corpus("mali") else { return };
     let (mut count, mut before, mut after) = (0, [0; 3], [0; 3]);
     for path in common::recordings(&folder).iter().step_by(5) {
@@ -83,7 +83,7 @@ fn recordings_shrink_and_keep_their_pixel() {
     }
     println!("{count} recordings of {before:?} jobs, draws and primitives to {after:?}");
     assert!(count >= 14 && after[2] < before[2]);
-    // The negative control: what is never wrong is not shrunk.
+    // Negative control: a pixel that is never wrong is not shrunk.
     let bytes = std::fs::read(&common::recordings(&folder)[0]).unwrap();
     let trace = Trace::read(&bytes).unwrap();
     assert!(shrink(&trace, 80, |_| false).is_err());

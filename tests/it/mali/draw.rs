@@ -1,4 +1,4 @@
-//! Pairs of Mali-400 programs draw what formulas say, with both engines.
+//! Pairs of Mali-400 programs draw the pictures of formulas, with both engines.
 
 use crate::common;
 
@@ -30,7 +30,7 @@ fn identity() -> Vec<f32> {
     (0..16).map(|at| if at % 5 == 0 { 1.0 } else { 0.0 }).collect()
 }
 
-/// The whole picture as two triangles; `tint` is 0 to 1 from left to right, from top to bottom.
+/// Two triangles cover the picture; `tint` is 0 to 1 from left to right and from top to bottom.
 fn full_screen<'a>(vertex: &'a Program, fragment: &'a Program, size: [u32; 2]) -> Draw<'a> {
     let mut draw = Draw::new(vertex, fragment, size);
     let corners = [
@@ -70,7 +70,7 @@ fn drawn(draw: &Draw<'_>) -> Picture {
     a
 }
 
-/// Fast paths and the general variants take different ways to the same picture.
+/// Fast paths and the general variants must make the same picture.
 #[test]
 fn fast_paths_differ_in_route_only() {
     let vertex = assemble(VERTEX, Stage::Vertex);
@@ -139,7 +139,7 @@ fn against(picture: &Picture, tolerance: u8, formula: impl Fn(f32, f32) -> [f32;
     (worst, off as f64 / f64::from(picture.width * picture.height))
 }
 
-/// A fragment program and what it means. Registers are fp16, so values have eleven bits.
+/// A fragment program and its formula. Registers are fp16, so values have eleven bits.
 struct Case {
     name: &'static str,
     text: &'static str,
@@ -266,11 +266,11 @@ fn our_own_programs_draw_their_formulas() {
     let mut pictures: Vec<Picture> = Vec::new();
     each(|case, draw| {
         let picture = drawn(draw);
-        // fp16 steps at thresholds may fall a pixel aside.
+        // fp16 steps at thresholds may move by a pixel.
         let (worst, off) = against(&picture, 2, case.formula);
         println!("{}: worst {worst}, {:.2} % more than 2 off", case.name, off * 100.0);
         assert!(off <= 0.02, "{}", case.name);
-        // Negative control: the formula tells this picture from those before.
+        // Negative control: the formula rejects the pictures of the previous cases.
         for other in &pictures {
             assert!(
                 against(other, 2, case.formula).1 > 0.05,
@@ -313,7 +313,7 @@ fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// How bright the cube's program makes a vertex: its readme's formula.
+/// The brightness of a vertex in the cube's program: the formula of its README.
 fn brightness(modelview: &Matrix, normal_matrix: &[f32; 9], position: [f32; 4], normal: [f32; 3]) -> f32 {
     let n: [f32; 3] = std::array::from_fn(|row| {
         (0..3)
@@ -544,7 +544,7 @@ fn the_genuine_pair_draws_a_textured_lit_cube() {
 }
 
 #[test]
-fn what_does_not_fit_is_named() {
+fn mismatches_are_named() {
     let vertex = assemble(VERTEX, Stage::Vertex);
     let fragment = assemble(
         ".fragment\n.varying vec4 tint\n.varying vec2 more\n load.v $0 0, stop",
@@ -556,7 +556,11 @@ fn what_does_not_fit_is_named() {
             .unwrap_err()
             .to_string()
     };
-    assert!(error(&draw).contains("varying more is no output"), "{}", error(&draw));
+    assert!(
+        error(&draw).contains("varying more is not an output"),
+        "{}",
+        error(&draw)
+    );
     let fragment = assemble(".fragment\n.varying vec4 tint\n load.v $0 0, stop", Stage::Fragment);
     let good = full_screen(&vertex, &fragment, [16, 16]);
     let without = Draw {
@@ -589,7 +593,7 @@ fn a_job_has_a_budget_of_instructions() {
         Stage::Fragment,
     );
     let draw = full_screen(&vertex, &fragment, [32, 32]);
-    // Four vertices of 37 instructions; two for each of the fragments, those along the diagonal twice.
+    // Four vertices of 37 instructions; two per fragment, with fragments on the diagonal twice.
     for engine in [0, 1] {
         let run = |budget: u64| {
             let [scalar, wide] = engines();
@@ -606,7 +610,7 @@ fn a_job_has_a_budget_of_instructions() {
     }
 }
 
-/// Thousands of vertices run in batches on all threads: memory is the same byte by byte with one thread and with four.
+/// Thousands of vertices run in batches on all threads: memory is identical with one thread and with four.
 #[test]
 fn threads_run_the_same_vertices() {
     let vertex = assemble(VERTEX, Stage::Vertex);
@@ -637,8 +641,8 @@ fn threads_run_the_same_vertices() {
     assert!(run(scalar, 3) == one, "three threads give other bytes");
 }
 
-/// A picture whose tiles go to memory one by one is the one that goes there at the end; a job that runs out of its budget
-/// writes nothing either way.
+/// Writing tiles one by one makes the same picture as writing it at the end; a job that exceeds its budget writes
+/// nothing either way.
 #[test]
 fn tiles_go_to_memory_at_once_or_at_the_end() {
     let vertex = assemble(VERTEX, Stage::Vertex);
@@ -646,7 +650,7 @@ fn tiles_go_to_memory_at_once_or_at_the_end() {
         ".fragment\n.varying vec4 tint\nload.v $0 0, mul.v0 $0 $0 $0, stop\n",
         Stage::Fragment,
     );
-    // The last column and row of tiles are not whole, and some along the diagonal are covered in part.
+    // The last column and row of tiles are partial, and some along the diagonal are partly covered.
     let mut draw = full_screen(&vertex, &fragment, [200, 180]);
     let (_, tints) = &mut draw.attributes[1];
     tints.iter_mut().for_each(|tint| tint[3] = 0.75);
@@ -678,31 +682,31 @@ fn goes_to_memory(draw: &Draw<'_>) {
             have.1 == pixels && have.2 == after,
             "{threads} threads, writes kept: {keeps}"
         );
-        // All vertices' instructions fit, not all fragments'.
+        // The budget suffices for all vertices' instructions, but not for all fragments'.
         let (before, pixels, after) = run(Box::<Native>::default(), threads, keeps, 30_000);
         assert!(pixels.is_none() && before == after, "a job that failed wrote something");
     }
 }
 
-/// Who watches nothing. Tiles of a watched job have all their samples from the beginning, and fragments go one by one.
-struct Nobody;
+/// Observes nothing. Tiles of an observed job have separate samples from the start, and fragments run one by one.
+struct NoObserver;
 
-impl emulator::gpu::pp::observe::Watch for Nobody {
+impl emulator::gpu::pp::observe::Watch for NoObserver {
     fn pixels(&self) -> &[[u32; 2]] {
         &[]
     }
 }
 
-/// Samples that a tile tells apart only once they may differ are those it tells apart from the beginning, with any state.
+/// A tile with samples split on demand equals one with separate samples from the start, in any state.
 #[test]
-fn samples_are_told_apart_when_they_differ() {
+fn samples_are_split_when_they_differ() {
     let vertex = assemble(VERTEX, Stage::Vertex);
     let fragment = assemble(".fragment\n.varying vec4 tint\nload.v $0 0, stop\n", Stage::Fragment);
     let mut random = Rng::with_seed(29);
     let mut pictures = Vec::new();
     for round in 0..24 {
         let mut draw = full_screen(&vertex, &fragment, [96, 80]);
-        // Behind a triangle that covers all of the picture some that cover parts of it.
+        // A triangle that covers the picture, then some that cover parts of it.
         let count = 3 * 12;
         let far = [[-3.0, -3.0, 0.0, 1.0], [-3.0, 9.0, 0.0, 1.0], [9.0, -3.0, 0.0, 1.0]];
         let mut list = |low: f32| -> Vec<[f32; 4]> {

@@ -1,5 +1,4 @@
-//! The fast engine gives what the plain one gives, bit for bit, for random programs and data; both survive programs
-//! that make no sense.
+//! The fast engines match the scalar one bit for bit, for random programs and data; all survive meaningless programs.
 
 use emulator::exec::inputs::Inputs;
 use emulator::exec::native::Native;
@@ -53,7 +52,7 @@ fn fragments_agree() {
 #[test]
 fn units_of_an_instruction_read_what_was_there_before() {
     let programs = [
-        // A product that is only forwarded, and the scalar multiplier writes its factor.
+        // A product that is only forwarded, while the scalar multiplier writes its factor.
         "load.v $0 0
         mul.v0 $0. $0.xyzw $0.yyyy, mov.s0 $0.y ^const0.x, add.v1 $0.xzw ^v0 $0, const0 0.25, stop",
         "load.v $0 0
@@ -63,7 +62,7 @@ fn units_of_an_instruction_read_what_was_there_before() {
         "load.v $0 0
         mul.v0 $0. $0 $0, mov.s0 $0.x ^const0.x, add.v1 $1 ^v0 $0, add.s1 $2.x ^s0 $0.x, const0 0.25
         add.v1 $0 $1 $2.xxxx, stop",
-        // Stored, forwarded and read by the others of the stage.
+        // Stored, forwarded and read by the other units of the stage.
         "load.v $0 0
         mul.v0 $0 $0.yzwx $0, mul.s0 $0.x $0.y $0.z, add.v1 $1 ^v0 $0, add.s1 $1.w ^s0 $0.x
         mov.v0 $1.xy $0, mov.s0 $0.z $1.w, rcp.s2 $0.w $1.x, stop",
@@ -72,7 +71,7 @@ fn units_of_an_instruction_read_what_was_there_before() {
         add.v1 $0 $0.yzwx $0, add.s1 $0.x $0.y $0.z
         mul.v2 $1 $0.x $0
         mov.v1 $0 $1, stop",
-        // Branches by what the instruction loaded, sampled, or found by an offset.
+        // Branches on values that the instruction loaded, sampled, or read by an offset.
         "load.v $0 0, load.u 3, branch.gt ^uniform.x ^uniform.y end
         mov.v1 $0 $0.wzyx
         end: mov.v1 $0 $0.yxwz, stop",
@@ -88,7 +87,7 @@ fn units_of_an_instruction_read_what_was_there_before() {
         load.t -1, branch.lt ^uniform.x ^uniform.y end
         mov.v1 $0 $0.wzyx
         end: mov.v1 $0 $0.yxwz, stop",
-        // More temporaries than rows have numbers.
+        // More temporaries than row numbers allow.
         "load.v $0 0
         store.t -32000 $0
         load.t -32000, mov.v0 $0 ^uniform, store.t 30000 $0
@@ -106,7 +105,7 @@ fn units_of_an_instruction_read_what_was_there_before() {
     }
 }
 
-/// One program, two frames: what a fragment gets of its place and of derivatives is the frame's.
+/// One program, two frames: the fragment's position and derivatives depend on the frame.
 #[test]
 fn a_program_meets_another_orientation() {
     let text = "load.v $0 gl_FragCoord\ndFdy.v1 $2 -$0 $0, sync\nmov.v1 $1 $0, stop";
@@ -153,12 +152,12 @@ fn a_program_meets_another_orientation() {
 }
 
 #[test]
-fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
+fn meaningless_words_fault_or_run_within_their_budget() {
     let mut random = Rng::with_seed(13);
     let (inputs, mut faults) = (Inputs::default(), 0);
     let quads = [Quad { x: 0, y: 0, live: 15 }];
     for _ in 0..3_000 {
-        // Broken control words would be all there is: lengths are made right.
+        // Random control words would nearly all be broken: lengths are corrected.
         let mut words = Vec::new();
         for _ in 0..1 + random.u32(..5) {
             let units = random.u32(..) & 0xfff;
@@ -199,7 +198,7 @@ fn words_that_make_no_sense_end_in_a_fault_or_not_at_all() {
     assert!(faults > 1_000);
 }
 
-/// A program with uniforms and nothing else, and where it has its colour.
+/// A program with one uniform, and the location of its colour.
 fn plain<'a>(program: &'a FragmentProgram, uniforms: &'a [f32], color_register: usize) -> FragmentContext<'a> {
     FragmentContext {
         program,
@@ -218,8 +217,8 @@ fn plain<'a>(program: &'a FragmentProgram, uniforms: &'a [f32], color_register: 
     }
 }
 
-/// A fragment that waits at another instruction has for its neighbours what it would have computed at theirs: a uniform, or a
-/// product of uniforms, does not change from one to the next.
+/// If a fragment waits at another instruction, its neighbours use what it would have computed at theirs: a uniform, or
+/// a product of uniforms, does not change from one to the next.
 #[test]
 fn who_waits_computes_for_neighbours() {
     let derivative = |text: &str| {
@@ -227,7 +226,7 @@ fn who_waits_computes_for_neighbours() {
         FragmentProgram::read(&pp::assemble(&text).unwrap()).unwrap()
     };
     let mut inputs = Inputs::default();
-    // In the right column the first component is more than the second.
+    // In the right column the first component is greater than the second.
     (inputs.varyings[0][0].dx, inputs.varyings[0][1].base) = (1.0, 1.0);
     let programs = [
         ("load.u 0, dFdx.v1 $1 ^uniform -^uniform", 0.0),
@@ -253,7 +252,7 @@ fn who_waits_computes_for_neighbours() {
 }
 
 #[test]
-fn loops_without_end_are_stopped() {
+fn endless_loops_are_stopped() {
     let words = pp::assemble("again: mov.v1 $0 $1, branch again\n mov.v1 $0 $1, stop").unwrap();
     let program = FragmentProgram::read(&words).unwrap();
     let context = plain(&program, &[], 0);

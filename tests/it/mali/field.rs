@@ -1,5 +1,5 @@
-//! Shaders that people wrote for their own programs, compiled and drawn on every engine: the pictures are the same to the bit.
-//! A sample in the ordinary tests, all of them where `SKRYMIR_FIELD` is set (`tests/field.sh`).
+//! Shaders of other projects, compiled and drawn on every engine: the pictures are equal to the bit. The ordinary tests
+//! use a sample, `SKRYMIR_FIELD` (`tests/field.sh`) all of them.
 
 use crate::common;
 use emulator::exec::Engine;
@@ -10,10 +10,10 @@ use skrymir::mali::{self, Pair};
 use skrymir::scene::{Numbers, Scene, Slot};
 use std::path::Path;
 
-/// One pair in so many is drawn in the ordinary tests.
+/// The ordinary tests draw one pair in this many.
 const SAMPLE: usize = 12;
 
-/// Draws a pair on every engine: whether all pictures are the same, nothing where there is none.
+/// Draws a pair on every engine: whether all pictures are equal; `None` without a picture.
 fn agree(vertex: &Path, fragment: &Path, scene: &Scene) -> Option<bool> {
     let pair = Pair::load(vertex, fragment, &Default::default()).ok()?;
     let draw = mali::prepare(&pair, scene).ok()?;
@@ -28,7 +28,7 @@ fn agree(vertex: &Path, fragment: &Path, scene: &Scene) -> Option<bool> {
 }
 
 #[test]
-fn retro_shaders_look_the_same_on_every_engine() {
+fn retro_shaders_match_on_every_engine() {
     let Some(folder) = common::corpus("field/retro") else {
         return;
     };
@@ -53,8 +53,8 @@ fn retro_shaders_look_the_same_on_every_engine() {
     assert!(drawn > pairs / 3, "{drawn} of {pairs} can be drawn");
 }
 
-/// Every text of the old languages that glslang takes is compiled, or refused for a limit of the hardware or of the
-/// compiler; every text that it refuses is refused.
+/// Every text of the old languages that glslang accepts is compiled, or rejected for a limit of the hardware or of the
+/// compiler; every text that it rejects is rejected.
 #[test]
 fn retro_shaders_are_judged_as_glslang_judges_them() {
     use skrymir::compiler::glsl_es::Text;
@@ -90,7 +90,7 @@ fn retro_shaders_are_judged_as_glslang_judges_them() {
     assert!(100 * compiled >= 97 * valid, "{compiled} of {valid}");
 }
 
-/// One in so many, all where `SKRYMIR_FIELD` is set.
+/// One in this many, all if `SKRYMIR_FIELD` is set.
 fn step() -> usize {
     match std::env::var_os("SKRYMIR_FIELD").is_some() {
         true => 1,
@@ -98,7 +98,7 @@ fn step() -> usize {
     }
 }
 
-/// A texture of one colour: in half precision, coordinates at the border of two texels are in either.
+/// A texture of one colour: in half precision, coordinates at the border of two texels may be in either.
 fn one_colour() -> Slot {
     let numbers = [0.25, 0.5, 0.75, 1.0].map(Numbers::One);
     Slot {
@@ -107,22 +107,22 @@ fn one_colour() -> Slot {
     }
 }
 
-/// A device without the validation layer: the field's shaders give the layer what to say about performance.
+/// A device without the validation layer, which reports performance warnings for the field's shaders.
 fn device() -> &'static skrymir::vulkan::Context {
     use skrymir::vulkan::{Context, Options};
     static DEVICE: std::sync::OnceLock<Context> = std::sync::OnceLock::new();
     DEVICE.get_or_init(|| Context::new(&Options::default()).expect("a device"))
 }
 
-/// Share of pixels that are further apart than half floats explain, in percent, on the emulator and on lavapipe by way of
-/// a VBC; nothing where either takes no such pair.
+/// Percentage of pixels that differ more than half floats explain, on the emulator and, through a VBC, on lavapipe;
+/// `None` if either rejects the pair.
 fn apart(vertex: &Path, fragment: &Path, text: &str, scene: &Scene) -> Option<f64> {
     use skrymir::harness::{self, Settings};
     use skrymir::loader::mbs::SymbolType;
     use skrymir::packed::{self, File};
     use skrymir::picture::{Picture, compare};
     let folder = tempfile::tempdir().ok()?;
-    // The emulator's program may be of another text.
+    // The emulator's program may come from another text.
     let other = folder.path().join("a.frag");
     std::fs::write(&other, text).ok()?;
     let pair = Pair::load(vertex, &other, &Default::default()).ok()?;
@@ -145,8 +145,8 @@ fn apart(vertex: &Path, fragment: &Path, text: &str, scene: &Scene) -> Option<f6
     Some(compare(&emulated, &picture, 16).ok()?.share())
 }
 
-/// Pairs have the picture that lavapipe draws of the same source; a planted fault, a sum for a product in the fragment
-/// shader that is compiled, shows.
+/// Pairs match lavapipe's picture of the same source; a planted fault, a sum for a product in the compiled fragment
+/// shader, is found.
 #[test]
 fn retro_shaders_look_as_on_lavapipe() {
     let Some(folder) = common::corpus("field/retro") else {
@@ -170,7 +170,7 @@ fn retro_shaders_look_as_on_lavapipe() {
             true => same += 1,
             false => far.push(format!("{share:.1} % {}", fragment.display())),
         }
-        // In what is drawn last, above all.
+        // Preferably in what is drawn last.
         if let (true, Some(at)) = (share == 0.0, text.rfind(" * ")) {
             let text = format!("{} + {}", &text[..at], &text[at + 3..]);
             if let Some(share) = apart(&vertex, &fragment, &text, &scene) {

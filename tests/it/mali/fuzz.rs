@@ -1,5 +1,5 @@
-//! Damaged jobs: streams, states, descriptors, tile lists and code with random words in them end in a picture or a
-//! fault, the same with both engines, and never in a panic.
+//! Damaged jobs: streams, states, descriptors, tile lists and code with random words end in a picture or a fault, the
+//! same with both engines, and never in a panic.
 
 use emulator::fault::FaultKind;
 use fastrand::Rng;

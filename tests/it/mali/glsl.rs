@@ -1,11 +1,11 @@
-//! Random shaders in GLSL ES, compiled, give the same on every engine.
+//! Random GLSL ES shaders, compiled, have the same results on every engine.
 
 use compiler::{Input, Options, Stage};
 use fastrand::Rng;
 use properties::{engines, glsl};
 use utgard::gp;
 
-/// Words of a shader; nothing where the hardware has no room for it.
+/// Words of a shader; `None` if it exceeds the hardware.
 fn words(text: &str, stage: Stage) -> Option<Vec<u32>> {
     match compiler::compile(Input::GlslEs(text, stage), &Options::default()) {
         Ok(compiled) => Some(compiled.program.code.clone()),

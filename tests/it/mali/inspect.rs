@@ -1,4 +1,4 @@
-//! Reports of recordings: what they hold is what a replay gives, and nothing in them runs.
+//! Reports of recordings: their contents equal a replay's, and markup in them does not run.
 
 use crate::common;
 
@@ -64,13 +64,13 @@ fn without_alpha(picture: &Picture) -> Vec<u8> {
     picture.rgba.chunks(4).flat_map(|pixel| pixel[..3].to_vec()).collect()
 }
 
-/// Everything between two marks, each time.
+/// All texts between two marks.
 fn between<'a>(text: &'a str, before: &str, after: char) -> Vec<&'a str> {
     let parts = text.split(before).skip(1);
     parts.filter_map(|part| part.split(after).next()).collect()
 }
 
-/// Links of a page that lead nowhere.
+/// Broken links of a page.
 fn broken(page: &str) -> Vec<String> {
     let names: BTreeSet<&str> = between(page, " id=\"", '"').into_iter().collect();
     let links = between(page, "href=\"#", '"');
@@ -94,7 +94,7 @@ fn pictures_of_reports_are_those_of_the_replay() {
         let pp = last(&report).unwrap();
         let target = pp.targets.first().and_then(|target| target.picture).unwrap();
         assert!(rgb(&report, target) == want, "{name}: the target");
-        // What the tiles hold is what memory holds, where the target has eight bits a channel.
+        // The tile buffer equals memory if the target has eight bits per channel.
         if pp.targets[0].title.starts_with("B8G8R8A8") {
             let shown = pp.draws.last().map_or(pp.before, |draw| draw.picture).unwrap();
             assert!(rgb(&report, shown) == want, "{name}: the picture after the last draw");
@@ -109,7 +109,7 @@ fn pictures_of_reports_are_those_of_the_replay() {
         );
         let page = page(&report, false);
         assert_eq!(broken(&page), Vec::<String>::new(), "{name}");
-        // The one address is the name of a language, which nobody fetches.
+        // The only URL is an XML namespace, which is not fetched.
         let rest = page.replace("http://www.w3.org/2000/svg", "");
         let remote = rest.contains("http://") || rest.contains("https://");
         assert!(!remote, "{name}: a page that needs a network");
@@ -121,7 +121,7 @@ fn pictures_of_reports_are_those_of_the_replay() {
         draws >= reports && (reports == 1 || controls > 40),
         "{draws} {controls}"
     );
-    // The control: links that lead nowhere are found.
+    // Negative control: broken links are found.
     assert_eq!(
         broken("<a href=\"#a\"><a href=\"#b\"><a href=\"#b\"><a href=\"#b\"><p id=\"b\">"),
         ["a"]
@@ -173,7 +173,7 @@ fn histories_end_with_the_pixel_of_the_replay() {
 }
 
 #[test]
-fn names_with_markup_are_shown_and_not_run() {
+fn markup_in_names_is_shown_and_does_not_run() {
     let name = "<img src=x onerror=alert(1)>\"'&</script><script>alert(2)</script>";
     let page = page(&report(&own(), name, &[]), false);
     assert!(
@@ -181,11 +181,11 @@ fn names_with_markup_are_shown_and_not_run() {
         "markup of a name"
     );
     assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;&lt;/script&gt;"));
-    // One JSON element, what runs early and the page's own modules, each named by its hash.
+    // One JSON element, the early script and the page's own modules, each allowed by its hash.
     let scripts = page.matches("<script").count();
     assert_eq!((scripts, page.matches("</script>").count()), (5, 5));
     assert_eq!(page.matches("script-src &#39;sha256-").count(), 1);
-    // The control: the name does get in.
+    // Negative control: the name is in the page.
     assert!(page.contains("onerror=alert(1)"));
 }
 
@@ -197,7 +197,7 @@ fn skrymir(arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn the_command_writes_a_page_or_says_why_not() {
+fn the_command_writes_a_page_or_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (trace, html) = (at("a.trace"), at("a.html"));
@@ -222,7 +222,7 @@ fn the_command_writes_a_page_or_says_why_not() {
     expect(2, &["inspect", &trace, "-o", &html, "--serve"], "--serve");
     std::fs::write(at("bad"), &own()[..100]).unwrap();
     expect(1, &["inspect", &at("bad"), "-o", &html], "trace: ");
-    // A job that faults is on the page, and the command says so too.
+    // A faulting job is on the page, and the command reports it too.
     let bytes = own();
     let mut faulty = Trace::read(&bytes).unwrap();
     faulty.records.iter_mut().for_each(|(_, record)| {
@@ -241,7 +241,7 @@ fn the_command_writes_a_page_or_says_why_not() {
     );
 }
 
-/// Counts nobody checked make neither the page nor its maker large.
+/// Unchecked counts make neither the page nor the memory use large.
 #[test]
 fn what_is_too_much_is_left_out_and_said() {
     let bytes = own();
@@ -250,7 +250,7 @@ fn what_is_too_much_is_left_out_and_said() {
         if let Record::Submit { frame, .. } = record
             && frame.len() > 20
         {
-            // The last column and row a frame can have.
+            // The last column and row that a frame can have.
             (frame[10], frame[11]) = (0x3fff, 0x3fff);
         }
     }
@@ -258,7 +258,7 @@ fn what_is_too_much_is_left_out_and_said() {
     let fault = huge.jobs[1].fault.clone().unwrap_or_default();
     assert!(fault.contains("4096"), "{fault}");
     assert!(page(&huge, false).len() < 1 << 20);
-    // As many jobs as a page has, and one more.
+    // As many jobs as a page shows, and one more.
     let trace = Trace::read(&bytes).unwrap();
     let submits = trace
         .records

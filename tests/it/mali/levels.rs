@@ -1,4 +1,4 @@
-//! Which level of a texture is sampled, and by which filter, as hardware under Mesa's driver does it.
+//! Which level of a texture is sampled, with which filter, as on hardware under Mesa's driver.
 
 use emulator::memory::Memory;
 use emulator::texture::{Descriptor, Layout, Lod, Texture};
@@ -10,7 +10,7 @@ const LEVELS: usize = 5;
 /// Bytes between levels: six faces of a tile each.
 const PITCH: u32 = 6 * 1024;
 
-/// Levels in one red each, 50 apart; columns of level 0 are green in turn.
+/// Each level has one red, 50 apart; columns of level 0 alternate in green.
 pub(super) fn memory() -> Memory {
     let mut memory = Memory::default();
     memory.map(BASE, 0x1_0000).unwrap();
@@ -48,7 +48,7 @@ pub(super) fn descriptor(nearest: [bool; 2], mip_linear: bool, bias: f32, cube: 
     }
 }
 
-/// The level that is sampled where a step is so many texels.
+/// The level that is sampled for a step of a number of texels.
 pub(super) fn level(texture: &Texture<'_>, lod: f32) -> f32 {
     let step = lod.exp2() / 16.0;
     let at = |x: f32, y: f32| [0.3 + x * step, 0.3 + y * step, 0.0, 0.0];
@@ -57,7 +57,7 @@ pub(super) fn level(texture: &Texture<'_>, lod: f32) -> f32 {
     texels[0][0] * 255.0 / 50.0
 }
 
-/// Where all filters are nearest Mesa takes a sixteenth away, and levels change just behind the half.
+/// If all filters are nearest, Mesa subtracts a sixteenth, and levels change just above the half.
 #[test]
 fn levels_change_behind_the_half() {
     let memory = memory();
@@ -71,12 +71,12 @@ fn levels_change_behind_the_half() {
             );
         }
     }
-    // Negative control: without that sixteenth they change before it.
+    // Negative control: without that sixteenth they change below it.
     let texture = Texture::new(&memory, descriptor([true, true], false, 0.0, false)).unwrap();
     assert!((level(&texture, 1.49) - 2.0).abs() < 0.01);
 }
 
-/// Blended levels are never further than a sixteenth from where they should be, and never below it.
+/// Blended levels are at most a sixteenth above the exact value, and never below it.
 #[test]
 fn blended_levels_count_in_sixteenths() {
     let memory = memory();
@@ -90,12 +90,12 @@ fn blended_levels_count_in_sixteenths() {
     }
 }
 
-/// The filter changes at level 0, also where Mesa adds a half for the nearest one.
+/// The filter changes at level 0, even if Mesa adds a half for nearest.
 #[test]
 fn filters_change_at_level_zero() {
     let memory = memory();
     let texture = Texture::new(&memory, descriptor([true, false], false, 0.5, false)).unwrap();
-    // On the border between two columns: blended it is half of both.
+    // On the border between two columns the blended colour is the mean.
     let green = |lod: f32| {
         let step = lod.exp2() / 16.0;
         let at = |x: f32, y: f32| [0.5 + x * step, 0.28 + y * step, 0.0, 0.0];

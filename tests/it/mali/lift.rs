@@ -1,4 +1,4 @@
-//! Lifted pairs draw on a Vulkan device what they draw on the emulator.
+//! Lifted pairs make the same picture on a Vulkan device as on the emulator.
 
 use super::{draw, pairs};
 use crate::common;
@@ -14,7 +14,7 @@ use skrymir::replay;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// Share of pixels of which a channel is more than two off.
+/// Share of pixels with a channel more than two off.
 fn off(a: &Picture, b: &Picture) -> f64 {
     assert_eq!((a.width, a.height), (b.width, b.height));
     let differs = |(a, b): (&[u8], &[u8])| a.iter().zip(b).any(|(a, b)| a.abs_diff(*b) > 2);
@@ -41,7 +41,7 @@ fn try_emulated(draw: &Draw<'_>) -> Result<Picture, driver::Error> {
 }
 
 #[test]
-fn pairs_of_our_own_look_the_same_on_vulkan() {
+fn own_pairs_match_on_vulkan() {
     let context = common::context();
     let mut before: Option<Picture> = None;
     let mut count = 0;
@@ -57,7 +57,7 @@ fn pairs_of_our_own_look_the_same_on_vulkan() {
             );
             assert!(off <= 0.005, "{name}");
         }
-        // Negative control: another pair's picture is not within tolerance.
+        // Negative control: another pair's picture is outside the tolerance.
         if let Some(before) = before.replace(want.clone()) {
             assert!(off(&before, &want) > 0.05, "{name} is like the pair before");
         }
@@ -86,7 +86,7 @@ fn is_valid(name: &str, interface: &Interface, program: &Program, exact: bool) {
     let words = loader::spirv::to_words(&bytes).expect("whole words");
     let verdict = translate::validate::spirv_val::validate(&words);
     assert!(!matches!(verdict, Some(Err(_))), "{name}: {verdict:?}");
-    // Where a fragment is in its point has no name in WGSL.
+    // WGSL has no built-in for the position within a point.
     if let Err(error) = translate::write(&shader, translate::Target::Wgsl, &Default::default()) {
         let text = error.to_string();
         assert!(error.is_unsupported() && text.contains("PointCoord"), "{name}: {text}");
@@ -134,8 +134,8 @@ fn programs_of_recordings_are_lifted() {
     assert!(draws >= 500 && seen.len() >= 60, "{draws} {}", seen.len());
 }
 
-/// The draws of the recordings, each by itself with the vertices and uniforms it had: lifted, on Vulkan, they paint what
-/// the scalar engine paints.
+/// The draws of the recordings, each alone with its vertices and uniforms: lifted, on Vulkan, they match the scalar
+/// engine.
 #[test]
 fn programs_of_recordings_look_the_same_on_vulkan() {
     let Some(folder) = common::corpus("mali") else { return };
@@ -183,7 +183,7 @@ fn programs_of_recordings_look_the_same_on_vulkan() {
                     continue;
                 }
                 same += 1;
-                // Negative control: what another program paints is not within tolerance.
+                // Negative control: another program's picture is outside the tolerance.
                 noticed += usize::from(pictures.last().is_some_and(|(_, before)| off(&have, before) > 0.005));
                 pictures.push((name, want));
             }
@@ -201,7 +201,7 @@ fn programs_of_recordings_look_the_same_on_vulkan() {
     assert!(same >= 20 && noticed * 2 >= same, "{same} {noticed}");
 }
 
-/// A program cut from a recording at the command line is the one its draw runs.
+/// A program extracted from a recording on the command line equals the one that its draw runs.
 #[test]
 fn a_recorded_draw_is_converted() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! Meshes of small triangles, which machine code shades many at a time: the pictures and counts are those of the scalar
-//! engine, which knows of one primitive at a time.
+//! Meshes of small triangles, which machine code shades many at a time: pictures and counts equal those of the scalar
+//! engine, which processes one primitive at a time.
 
 use emulator::driver::{self, Blend, Depth, Draw, Image};
 use emulator::exec::batched::{BatchedQuads, QuadBatcher};
@@ -21,10 +21,10 @@ use utgard::state::{Compare, RenderState, StencilOp};
 const SIZE: u32 = 96;
 const TRIANGLES: u32 = 1500;
 
-/// What triangles of a mesh measure, of a picture that measures two.
+/// Size of a mesh's triangles in a picture of size two.
 const SMALL: [f32; 3] = [0.04, 0.1, 0.25];
 
-/// Fragment programs with branches: what they are about, and their instructions.
+/// Fragment programs with branches: a description and the instructions.
 const BRANCHES: [(&str, &str); 4] = [
     (
         "one of two",
@@ -50,10 +50,10 @@ const BRANCHES: [(&str, &str); 4] = [
 
 const VERTEX: &str = include_str!("../../../examples/mali/triangle.vert.s");
 
-/// A look into a texture.
+/// A texture lookup.
 const TEXTURE: &str = "load.v ^discard.xy 0.xy, texld 0, mov.v1 $1 ^texture, sync\nload.v $0 0, mul.v0 $0 $1 $0, stop";
 
-/// Fragment programs: what they are about, their instructions, and how large what vertices have is for them.
+/// Fragment programs: a description, the instructions, and the range of their vertex values.
 const FRAGMENTS: [(&str, &str, f32); 6] = [
     ("a varying", "load.v $0 0, stop", 1.0),
     (
@@ -75,7 +75,7 @@ const FRAGMENTS: [(&str, &str, f32); 6] = [
     ("a texture at places far away", TEXTURE, 60_000.0),
 ];
 
-/// What happens to fragments.
+/// Fragment states.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
     Replace,
@@ -101,7 +101,7 @@ const STATES: [State; 9] = [
     State::Offset,
 ];
 
-/// How often quads of several primitives were shaded at once, how many there were, and how often that was left to others.
+/// Number of batches of quads, of quads in them, and of those left to the general path.
 #[derive(Debug, Default)]
 struct Counts {
     calls: AtomicUsize,
@@ -109,7 +109,7 @@ struct Counts {
     left: AtomicUsize,
 }
 
-/// The engine of machine code, counted.
+/// The native engine with counters.
 struct Counted(Native, Arc<Counts>);
 
 struct CountedGatherer(Arc<dyn QuadBatcher>, Arc<Counts>);
@@ -230,7 +230,7 @@ fn assemble(text: &str, stage: Stage) -> Program {
     mbs.program(stage).unwrap().unwrap()
 }
 
-/// Positions and colours of triangles of some sizes, one over the other, with one w or others.
+/// Positions and colours of overlapping triangles of some sizes, with equal or different w.
 fn mesh(random: &mut Rng, flat: bool, scale: f32, (count, sizes): (u32, [f32; 3])) -> [Vec<[f32; 4]>; 2] {
     let mut all = [Vec::new(), Vec::new()];
     for _ in 0..count {
@@ -274,7 +274,7 @@ fn draw<'a>(programs: [&'a Program; 2], mesh: &[Vec<[f32; 4]>; 2], state: State)
     draw
 }
 
-/// Draws it; the picture, and what was counted.
+/// Draws it; returns the picture and the counts.
 fn picture(engine: Box<dyn Engine>, draw: &Draw<'_>, state: State) -> (Vec<u8>, PixelStats) {
     let mut gpu = Gpu::new(engine).with_threads(3);
     let prepared = driver::prepare(&mut gpu, draw).unwrap();
@@ -303,7 +303,7 @@ fn picture(engine: Box<dyn Engine>, draw: &Draw<'_>, state: State) -> (Vec<u8>, 
     (prepared.picture(&gpu).unwrap().rgba, stats)
 }
 
-/// Draws it on every engine: the picture, which is the scalar engine's, as what was counted is.
+/// Draws it on every engine; the picture and counts must equal the scalar engine's.
 fn picture_of_all(draw: &Draw<'_>, state: State, counts: &Arc<Counts>, what: &str) -> Vec<u8> {
     let wanted = picture(Box::new(Scalar), draw, state);
     let engines: [Box<dyn Engine>; 3] = [
@@ -321,7 +321,7 @@ fn picture_of_all(draw: &Draw<'_>, state: State, counts: &Arc<Counts>, what: &st
     wanted.0
 }
 
-/// States, programs and perspective show: no picture is another.
+/// States, programs and perspective take effect: all pictures differ.
 fn all_differ(mut pictures: Vec<(Vec<u8>, String)>) {
     pictures.sort_unstable();
     for two in pictures.windows(2) {
@@ -371,7 +371,7 @@ fn meshes_are_drawn_triangle_by_triangle() {
     }
 }
 
-/// What programs with branches make of large triangles, whose tiles may go all one way or not: in every state.
+/// Programs with branches on large triangles, whose tiles may all go one way or not, in every state.
 #[test]
 fn branches_are_taken_by_each_fragment() {
     let mut random = Rng::with_seed(22);
@@ -393,7 +393,7 @@ fn branches_are_taken_by_each_fragment() {
         let [quads, left] = [&counts.quads, &counts.left].map(|count| count.load(Ordering::Relaxed));
         println!("{name}: {quads} quads in one go, {left} calls left to others");
         if Native::default().is_there() {
-            // Loops may go round as often as they like.
+            // Loops of any number of iterations.
             let has_ways = name != "a loop";
             assert_eq!(
                 [quads > 10_000, left > 100],

@@ -1,4 +1,4 @@
-//! Watching Mali-400 programs: what was run, with which operands and results, and what cannot be right.
+//! Observing Mali-400 programs: executed instructions with operands and results, and errors found.
 
 use crate::common;
 
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-/// Somewhere to write that can be looked at.
+/// A writer whose contents can be read.
 #[derive(Clone, Default)]
 struct Text(Arc<Mutex<Vec<u8>>>);
 
@@ -33,7 +33,7 @@ fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mali").join(name)
 }
 
-/// The triangle of the examples with another fragment program, watched.
+/// The triangle of the examples with another fragment program, observed.
 fn watched(fragment: &str, tell: Tell) -> (Picture, Report, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.s");
@@ -56,7 +56,7 @@ fn watched(fragment: &str, tell: Tell) -> (Picture, Report, String) {
 const CLEAN: &str = ".fragment\n.varying vec4 tint\nload.v $0 0, mov.v1 $1.x $0.x\nmov.v1 $1.yzw $0, stop\n";
 
 #[test]
-fn values_nobody_made_are_found() {
+fn uninitialised_values_are_found() {
     let (_, report, _) = watched(CLEAN, Tell::Nothing);
     assert_eq!(report.findings(), [""; 0]);
     let cases = [
@@ -113,7 +113,7 @@ fn every_instruction_is_counted() {
         all = hits[0],
     );
     assert!(lcov.ends_with(&expected), "{lcov}");
-    // The listing's rows are those of the coverage.
+    // The listing's rows equal the coverage's.
     assert!(
         fragment.listing().lines().nth(2).unwrap().contains("mov.v1 $0.z"),
         "{}",
@@ -123,7 +123,7 @@ fn every_instruction_is_counted() {
 }
 
 #[test]
-fn a_pixel_tells_everything_it_did() {
+fn a_pixel_has_its_complete_history() {
     let (picture, _, text) = watched(CLEAN, Tell::Pixel(31, 40));
     let at = 4 * (40 * 64 + 31);
     let color: Vec<String> = picture.rgba[at..at + 4]
@@ -133,7 +133,7 @@ fn a_pixel_tells_everything_it_did() {
     assert!(text.starts_with("pixel 31,40, fragment1"), "{text}");
     assert!(text.contains("\n        reads $0.x ("), "{text}");
     assert!(text.contains("\n        ends\n"), "{text}");
-    // What the tile has in the end is the picture's pixel.
+    // The tile's final value equals the picture's pixel.
     assert!(text.ends_with(&format!("has ({})\n", color.join(", "))), "{text}");
     assert!(!text.contains("pixel 30,40"));
     let (_, _, everything) = watched(CLEAN, Tell::Everything);
@@ -143,16 +143,16 @@ fn a_pixel_tells_everything_it_did() {
     assert_eq!(nothing, "");
 }
 
-/// Operands are what units saw, also where an earlier unit of the instruction wrote.
+/// Operands are the values that units read, even if an earlier unit of the instruction wrote them.
 #[test]
 fn operands_are_those_of_the_unit() {
     let text = ".fragment\n.varying vec4 tint\nload.v $0 0, mul.s0 $0.x ^const0.x ^const0.y, \
                 add.s1 $0.x $0.x ^const0.x, const0 2.0 4.0\nmov.v1 $0 $0, stop\n";
-    let (_, _, told) = watched(text, Tell::Pixel(31, 40));
-    let line = told.lines().find(|line| line.contains("reads")).unwrap();
+    let (_, _, output) = watched(text, Tell::Pixel(31, 40));
+    let line = output.lines().find(|line| line.contains("reads")).unwrap();
     assert!(
         line.contains("^const0.x (2), ^const0.y (4), $0.x (8), ^const0.x (2)"),
-        "{told}"
+        "{output}"
     );
 }
 
@@ -177,7 +177,7 @@ fn recordings_of_a_real_driver_have_no_findings() {
 }
 
 #[test]
-fn the_command_line_watches() {
+fn the_command_line_observes() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).display().to_string();
     let [vertex, fragment] = ["triangle.vert.s", "triangle.frag.s"].map(|name| example(name).display().to_string());
@@ -197,15 +197,15 @@ fn the_command_line_watches() {
     let (trace, info) = (file("trace.txt"), file("cover.info"));
     assert_eq!(run(&["--trace", &trace, "--lcov", &info]), "");
     assert!(std::fs::read_to_string(trace).unwrap().contains("vertex 1, vertex0"));
-    // Coverage is about the texts that the programs are assembled from; there is a line for what ran.
-    let told = std::fs::read_to_string(info).unwrap();
+    // Coverage refers to the texts that the programs are assembled from; executed instructions have lines.
+    let info = std::fs::read_to_string(info).unwrap();
     let text = std::fs::read_to_string(&fragment).unwrap();
     let line = 1 + text.lines().position(|line| line.contains("load.v")).unwrap();
-    assert!(told.contains(&format!("SF:{vertex}\n")), "{told}");
-    let of_fragment = told.split("SF:").find(|part| part.starts_with(&fragment)).unwrap();
+    assert!(info.contains(&format!("SF:{vertex}\n")), "{info}");
+    let of_fragment = info.split("SF:").find(|part| part.starts_with(&fragment)).unwrap();
     let hits = of_fragment
         .lines()
         .find_map(|row| row.strip_prefix(&format!("DA:{line},")))
         .unwrap();
-    assert!(hits.parse::<u64>().unwrap() > 0, "{told}");
+    assert!(hits.parse::<u64>().unwrap() > 0, "{info}");
 }

@@ -1,5 +1,5 @@
-//! Pairs of our own whose vertex programs do the work: lighting, a loop, uniforms by an index, many varyings, texture
-//! coordinates, temporaries. Both engines draw what the formulas of the corners and of the fragments say.
+//! Pairs whose vertex programs do the work: lighting, a loop, indexed uniforms, many varyings, texture coordinates,
+//! temporaries. Both engines draw the pictures of formulas per vertex and per fragment.
 
 use emulator::driver::{self, Draw, Image, Picture, PrimitiveMode};
 use emulator::exec::Engine;
@@ -32,12 +32,12 @@ const DATA: [[f32; 4]; 4] = [
 
 struct Pair {
     name: &'static str,
-    /// Uniforms behind the viewport: declarations and numbers.
+    /// Uniforms after the viewport: declarations and values.
     uniforms: &'static str,
     numbers: &'static [f32],
-    /// Varyings but the position.
+    /// Varyings except the position.
     varyings: usize,
-    /// Behind the position: `a1` is the data, uniforms begin at `t[2]`.
+    /// After the position: `a1` is the data, uniforms begin at `t[2]`.
     vertex: &'static str,
     fragment: &'static str,
     /// Varyings at a corner, by its data.
@@ -232,7 +232,7 @@ fn image() -> Image {
 /// The colour of a pixel's centre at `x`, `y` from 0 to 1: varyings are linear over the two triangles.
 fn wanted(pair: &Pair, x: f32, y: f32) -> [f32; 4] {
     if pair.name == "texture coordinates" {
-        // A quarter turn: s goes up, t goes left.
+        // A quarter turn: s points up, t points left.
         let (s, t) = (1.0 - y, 1.0 - x);
         let texel = ((t * 4.0) as usize * 4 + (s * 4.0) as usize) * 4;
         return std::array::from_fn(|channel| f32::from(image().rgba[texel + channel]) / 255.0);
@@ -319,14 +319,14 @@ fn against(picture: &Picture, pair: &Pair) -> (u8, f64) {
 }
 
 #[test]
-fn vertex_programs_of_our_own_draw_their_formulas() {
+fn own_vertex_programs_draw_their_formulas() {
     let mut pictures: Vec<Picture> = Vec::new();
     for pair in &PAIRS {
         let picture = drawn(pair);
         let (worst, off) = against(&picture, pair);
         println!("{}: worst {worst}, {:.2} % more than 2 off", pair.name, off * 100.0);
         assert!(off == 0.0, "{}", pair.name);
-        // Negative control: the formula tells this picture from those before.
+        // Negative control: the formula rejects the pictures of the previous cases.
         let alike = pictures.iter().any(|other| against(other, pair).1 < 0.05);
         assert!(!alike, "{} is like another picture", pair.name);
         pictures.push(picture);

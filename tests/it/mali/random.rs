@@ -1,4 +1,4 @@
-//! Random instructions of both processors: texts give the words again, verifiers and decoders never panic.
+//! Random instructions of both processors: texts assemble to the same words; verifiers and decoders never panic.
 
 use fastrand::Rng;
 use utgard::{gp, pp};
@@ -94,18 +94,18 @@ fn any_control_word_is_an_instruction_or_an_error() {
 }
 
 #[test]
-fn wrong_texts_say_where_and_what() {
+fn errors_of_texts_have_a_place_and_a_reason() {
     let cases: [(&str, &str, usize); 12] = [
-        ("mul.a0 _ a0.x a0.y", "no operation of this unit", 1),
+        ("mul.a0 _ a0.x a0.y", "not an operation of this unit", 1),
         ("add.a0 _ a0.x\n", "takes 2 operands", 1),
         ("add.a0 _ a0.x t[600].x", "N below 512", 15),
         ("add.a0 _ a0.x a1.x", "port 0 loads another vec4", 15),
-        ("add.a0 _ a0.x a0.y, mul.m0 _ a0.x ^99", "no result", 35),
+        ("add.a0 _ a0.x a0.y, mul.m0 _ a0.x ^99", "not a result", 35),
         ("add.a0 v0.x ^acc0 _, add.a1 v1.y ^acc1 _", "stored to one place", 29),
-        ("branch nowhere", "no label", 8),
+        ("branch nowhere", "not a label", 8),
         ("add.a0 _ a0.x a0.y, floor.a1 _ a0.x", "share one operation", 21),
-        ("mov.x _ a0.x", "no unit", 1),
-        ("set nothing 1", "no field", 5),
+        ("mov.x _ a0.x", "not a unit", 1),
+        ("set nothing 1", "not a field", 5),
         ("set flags 16", "does not fit", 11),
         ("a: a: nop", "there already", 4),
     ];
@@ -123,13 +123,13 @@ fn wrong_texts_say_where_and_what() {
         ("mul.v0 $0 $1 $1, mul.v0 $0 $1 $1", "uses this unit already"),
         ("load.u 99999", "outside"),
         ("texld 4096", "outside"),
-        ("const0 a", "no fp16 number"),
+        ("const0 a", "not an fp16 number"),
         ("branch.eq $0.x $0.y nowhere", "neither a label nor a distance"),
-        ("frobnicate $0", "no PP operation"),
+        ("frobnicate $0", "not a PP operation"),
         ("mul.soft.v0 $0 $1 $1", "modifiers are"),
         ("mul.sat.v2 $0 $1.x $1", "have no modifiers"),
         ("atan_pt1.sat.v2 $0 $1.x", "have no modifiers"),
-        (".word 1, 2", "stands alone"),
+        (".word 1, 2", "must be alone"),
     ] {
         let error = pp::assemble(text).expect_err(text);
         assert!(error.message.contains(message), "{text}: {error}");

@@ -1,4 +1,4 @@
-//! What random programs reach, as a table without empty cells; and those that reach all of it on every engine.
+//! Coverage of random programs, as a table without empty cells; the programs that cover it run on every engine.
 
 use fastrand::Rng;
 use properties::reach::{self, Cell, How, Outcome, Table, Unit};
@@ -6,10 +6,10 @@ use properties::{engines, programs, reach_gp};
 use std::collections::BTreeMap;
 use utgard::pp;
 
-/// Programs that are made; few of them reach something new.
+/// Number of generated programs; few of them cover new cells.
 const PROGRAMS: usize = 40_000;
 
-/// Cells of a table that could be reached and were not.
+/// Reachable cells that were not reached.
 fn empty(table: &Table) -> Vec<Cell> {
     let can = reach::cells()
         .into_iter()
@@ -17,7 +17,7 @@ fn empty(table: &Table) -> Vec<Cell> {
     can.filter(|cell| !table.contains_key(cell)).collect()
 }
 
-/// Prints how many cells of each kind there are, how many can be reached, and why others cannot.
+/// Prints for each kind of cell how many there are and how many can be reached, and why others cannot.
 fn print(table: &Table) {
     let (mut kinds, mut reasons) = (BTreeMap::new(), BTreeMap::new());
     for cell in reach::cells() {
@@ -48,7 +48,7 @@ fn print(table: &Table) {
     }
 }
 
-/// Every cell is reached, by programs that all engines run alike.
+/// Every cell is reached, by programs with the same results on all engines.
 #[test]
 fn fragment_programs_reach_every_cell() {
     let (mut random, mut table, mut kept) = (Rng::with_seed(1), Table::new(), Vec::new());
@@ -80,7 +80,7 @@ fn fragment_programs_reach_every_cell() {
     assert!(kept.len() > 300 && fragments > 50_000);
 }
 
-/// The same of vertex programs.
+/// The same for vertex programs.
 #[test]
 fn vertex_programs_reach_every_cell() {
     let (mut random, mut table, mut kept) = (Rng::with_seed(2), reach_gp::Table::new(), Vec::new());
@@ -121,7 +121,7 @@ fn vertex_programs_reach_every_cell() {
     assert!(count > 300 && compared > 5_000);
 }
 
-/// The control: programs of sixteen registers and few units leave cells empty.
+/// Negative control: programs with sixteen registers and few units leave cells empty.
 #[test]
 fn sparse_programs_leave_cells_empty() {
     let (mut random, mut table) = (Rng::with_seed(1), Table::new());
@@ -134,7 +134,8 @@ fn sparse_programs_leave_cells_empty() {
     let empty = empty(&table);
     println!("{} cells are empty", empty.len());
     assert!(empty.len() > 500);
-    // A product that is only forwarded, of a register that the scalar multiplier stores to: where engines once differed.
+    // A product that is only forwarded, of a register that the scalar multiplier writes: the engines once differed
+    // here.
     let of_fault = |cell: &&Cell| match cell {
         Cell::Meets(meeting, [(Outcome::Stored, _), (Outcome::Forwarded, true)]) => {
             let units = (meeting.first, meeting.second) == (Unit::FloatMul, Unit::VecMul);

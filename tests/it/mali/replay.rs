@@ -1,4 +1,4 @@
-//! Recorded jobs of a real driver give the pictures their programs mean.
+//! Recorded jobs of a real driver make the pictures that their programs define.
 
 use crate::common;
 
@@ -38,7 +38,7 @@ pub(super) fn difference(have: &Picture, want: &Picture) -> (u8, f64) {
 /// Share of pixels that may be further off than 6/255: the recordings' own rule.
 pub(super) const TOLERANCE: f64 = 0.01;
 
-/// Recordings that are further off, and why. Each has a test of its own below.
+/// Recordings that differ more, and why. Each has its own test below.
 const EXPLAINED: [(&str, &str); 2] = [
     (
         "ff_msaa4",
@@ -64,7 +64,7 @@ pub(super) fn wanted(folder: &Path, name: &str) -> Picture {
 }
 
 #[test]
-fn recordings_give_their_pictures() {
+fn recordings_make_their_pictures() {
     let Some(folder) = common::corpus("mali") else { return };
     let (mut good, mut all, mut controls) = (0, 0, 0);
     let mut last: Option<Picture> = None;
@@ -91,7 +91,7 @@ fn recordings_give_their_pictures() {
         assert!(off <= TOLERANCE || why.is_some(), "{name}");
         good += usize::from(off <= TOLERANCE);
         all += 1;
-        // Negative control: another recording's picture is not within tolerance.
+        // Negative control: another recording's picture is outside the tolerance.
         if let Some(last) = last.replace(want)
             && (last.width, last.height) == (pictures[0].width, pictures[0].height)
         {
@@ -105,7 +105,7 @@ fn recordings_give_their_pictures() {
     assert!(good >= 70 && all == 72 && controls > 55);
 }
 
-/// Nothing of any recording's programs is left to another engine, where there is machine code.
+/// With machine code, no program of any recording is left to another engine.
 #[test]
 fn recordings_are_all_machine_code() {
     let Some(folder) = common::corpus("mali").filter(|_| Native::default().is_there()) else {

@@ -1,5 +1,5 @@
-//! What silicon may do: each switch shows what it says, breaks nothing that is known to be right, and changes those of the
-//! conformance suite's cases that it is to explain (docs/spec/open-questions.md).
+//! Hardware hypotheses: each switch has its documented effect, keeps verified results, and changes the conformance
+//! suite's cases that it is meant to explain (docs/spec/open-questions.md).
 
 use super::conformance::{drawn, pictures, tolerance};
 use super::levels::{descriptor, level, memory};
@@ -24,7 +24,7 @@ fn on(switch: Switch) -> Silicon {
     Silicon::from_switches(&[switch])
 }
 
-/// Recordings whose pictures are right stay right with any switch.
+/// Recordings with correct pictures stay correct with any switch.
 #[test]
 fn no_switch_breaks_a_recording() {
     let Some(folder) = common::corpus("mali") else { return };
@@ -58,7 +58,7 @@ fn within(case: &Path, silicon: Silicon) -> usize {
     wanted.iter().filter(near).count()
 }
 
-/// Cases of which a switch changes how many pictures are within the tolerance: without it, and with it.
+/// Cases with the number of pictures within the tolerance, without and with a switch.
 const CHANGED: [(&str, Switch, usize, usize); 2] = [
     (
         "shaders__random__all_features__fragment__16",
@@ -66,7 +66,7 @@ const CHANGED: [(&str, Switch, usize, usize); 2] = [
         1,
         0,
     ),
-    // The only infinity there is none any more then.
+    // The only infinity no longer exists then.
     (
         "shaders__random__all_features__fragment__16",
         Switch::HalvesHaveNoInfinity,
@@ -76,7 +76,7 @@ const CHANGED: [(&str, Switch, usize, usize); 2] = [
 ];
 
 #[test]
-fn switches_change_the_cases_they_are_to_explain() {
+fn switches_change_the_cases_that_they_explain() {
     let Some(folder) = common::corpus("mali/conformance") else {
         return;
     };
@@ -117,7 +117,7 @@ fn infinite_coordinates_lose_their_sign() {
             let ways = [(0.0, [true, true]), (0.0, [false, false]), (4.0, [true, true])];
             ways.map(|way| (engine, way))
         }) {
-            // Green says whether a column is odd; the largest of the levels is told, or the only one.
+            // Green is the parity of a column; the largest level is returned, or the only one.
             let mut clamped = descriptor(filter, false, 0.0, false);
             (clamped.wrap, clamped.lod) = ([Wrap::Clamp; 3], [0.0, levels]);
             let mut inputs = Inputs::default();
@@ -161,7 +161,7 @@ fn levels_are_blended_in_eight_steps() {
     assert_eq!([steps(NONE), steps(on(Switch::EightLevelWeights))], [16, 8]);
 }
 
-/// How many of so many steps from the middle of a column of texels to that of the next differ in colour.
+/// Number of different colours in a number of steps from the centre of a column of texels to the next.
 fn steps(count: u32, first: f32, wrap: Wrap, silicon: Silicon) -> usize {
     let memory = memory();
     let mut wrapped = descriptor([false, false], false, 0.0, false);
@@ -211,7 +211,7 @@ fn faces_of_a_cube_join() {
         (texels[0][2] * 255.0 * 100.0).round() / 100.0
     };
     let apart = on(Switch::CubeFacesApart);
-    // The border between the faces of +x, which is 0, and -z, which is 5; then the middle of -z.
+    // The border between the faces +x (0) and -z (5); then the middle of -z.
     for (at, joined, own) in [
         ([1.0, 0.1, -0.999_99], 2.5, 0.0),
         ([0.999_99, 0.1, -1.0], 2.5, 5.0),
@@ -251,11 +251,11 @@ fn quad(engine: &dyn Engine, text: &str, texture: Texture<'_>, inputs: &Inputs) 
     std::array::from_fn(|lane| out.color.map(|channel| channel[lane]))
 }
 
-/// Reds of a quad's fragments, of a program with a texture whose levels are 50 apart.
+/// Reds of a quad's fragments, for a program with a texture whose levels are 50 apart.
 fn reds(text: &str, silicon: Silicon) -> [i32; 4] {
     let memory = memory();
     let texture = Texture::new(&memory, descriptor([true, true], false, 0.0, false)).unwrap();
-    // Varying 0 is a texel a pixel; varying 1 is 2, and half as much to the right.
+    // Varying 0 is one texel per pixel; varying 1 is 2, and half as much to the right.
     let mut inputs = Inputs {
         flat: true,
         ..Inputs::default()

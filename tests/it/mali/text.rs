@@ -1,4 +1,4 @@
-//! The assembly texts of the Mali-400: they say what the driver's own disassembler says, and give the words again.
+//! The assembly texts of the Mali-400: they match the driver's disassembler, and assemble to the same words.
 
 use crate::common;
 
@@ -50,7 +50,7 @@ fn listing(text: &str) -> Listing {
     listing
 }
 
-/// A text as parts of words; numbers of constants as what they mean.
+/// A text split into words; constants by value.
 fn normal(text: &str) -> Vec<Vec<String>> {
     let word = |word: &str| match word.contains('.').then(|| half::from_text(word)).flatten() {
         Some(half) => format!("{half:#06x}"),
@@ -74,7 +74,7 @@ fn listings() -> Vec<(String, Listing)> {
 }
 
 #[test]
-fn fragment_code_reads_as_the_drivers() {
+fn fragment_text_matches_the_drivers() {
     let (mut count, mut files, mut unsaid) = (0, 0, 0);
     for (path, listing) in listings() {
         files += 1;
@@ -88,7 +88,7 @@ fn fragment_code_reads_as_the_drivers() {
             let ours: Vec<&str> = text.lines().map(|line| line.split_once(": ").unwrap().1).collect();
             assert_eq!(ours.len(), texts.len(), "{path}");
             for (ours, theirs) in ours.iter().zip(texts) {
-                // What the driver's printer does not show stands behind everything else.
+                // Details that the driver's printer omits come last.
                 let (ours, silent) = ours.split_once(", set ").unwrap_or((ours, ""));
                 unsaid += usize::from(!silent.is_empty());
                 assert_eq!(normal(ours), normal(theirs), "{path}\nours   {ours}\ntheirs {theirs}");
@@ -104,7 +104,7 @@ fn fragment_code_reads_as_the_drivers() {
     }
 }
 
-/// The driver's text of an instruction without what it adds for a branch, and with ports as it does not show them.
+/// The driver's text of an instruction without its annotations of a branch, and with ports in its form.
 fn gp_normal(text: &str) -> Vec<Vec<String>> {
     let mut parts = normal(&text.replace("@0", ""));
     parts.retain(|part| part[0] != "unknown_1" && part[0] != "set");
@@ -112,7 +112,7 @@ fn gp_normal(text: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn vertex_code_reads_as_the_drivers() {
+fn vertex_text_matches_the_drivers() {
     let (mut count, mut files, mut unsaid) = (0, 0, 0);
     for (path, listing) in listings() {
         files += 1;
@@ -154,7 +154,7 @@ fn vertex_code_reads_as_the_drivers() {
     }
 }
 
-/// The programs of the listings lie in the recorded memory, and come back from there as well.
+/// The programs of the listings are also in the recorded memory.
 #[test]
 fn recorded_memory_holds_the_same_code() {
     let Some(folder) = common::corpus("mali") else { return };

@@ -1,4 +1,4 @@
-//! Trimmed recordings replay to the same picture, and what was trimmed away was not needed.
+//! Trimmed recordings replay to the same picture, and only unneeded parts are removed.
 
 use crate::common;
 
@@ -45,13 +45,13 @@ fn recordings_trim_to_the_same_picture() {
             let trimmed = trim(&trace, &jobs, Untouched::Keep, engine).unwrap();
             let again = Trace::read(&trimmed.bytes).unwrap();
             assert!(picture(&again).as_ref() == Some(&wanted), "{name}, jobs {jobs:?}");
-            // Pictures of jobs that are left out may be more than what made them.
+            // Jobs without a recorded picture may be needed only by others that are removed.
             if *jobs.start() == 0 {
                 assert!(trimmed.bytes.len() <= bytes.len(), "{name} grows");
                 (before, after) = (before + bytes.len(), after + trimmed.bytes.len());
                 memory += trimmed.memory;
             }
-            // The negative control: without its longest page it is another recording.
+            // Negative control: without its longest page the recording differs.
             let (at, _) = longest(&again).unwrap();
             let mut without = again.clone();
             without.records.remove(at);
@@ -68,7 +68,7 @@ fn recordings_trim_to_the_same_picture() {
 }
 
 #[test]
-fn jobs_that_are_not_there_are_refused() {
+fn missing_jobs_are_rejected() {
     let trace = Trace {
         gpu: 1,
         pps: 1,

@@ -1,4 +1,4 @@
-//! MBS files: genuine ones and our own come back byte for byte, as bytes, as values and as text.
+//! MBS files: genuine and our own files are reproduced byte for byte from values and from text.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! Broken MBS files give errors or findings, never a panic, and no more memory than they have bytes.
+//! Damaged MBS files yield errors or findings, never a panic, and memory use is bounded by the file's size.
 
 use crate::common;
 
@@ -24,7 +24,7 @@ fn files() -> Vec<Vec<u8>> {
     files
 }
 
-/// Everything that is done with a file; whether it can be read.
+/// Runs every operation on a file; returns whether it can be read.
 fn use_all(bytes: &[u8]) -> bool {
     let Ok(mbs) = Mbs::read(bytes) else { return false };
     assert_eq!(mbs.write(), bytes, "bytes are lost");
@@ -72,7 +72,7 @@ fn changed_bytes_never_panic() {
 }
 
 #[test]
-fn chunks_in_chunks_have_an_end() {
+fn nesting_of_chunks_is_bounded() {
     let mut bytes = Vec::new();
     for depth in 0..10_000u32 {
         bytes.extend_from_slice(b"MBS1");

@@ -1,4 +1,4 @@
-//! Every rule of the MBS format is broken by one change to a good file, and named.
+//! For every rule of the MBS format, one change to a valid file violates it, and the finding names it.
 
 use loader::mbs::chunk::{Body, Chunk};
 use loader::mbs::{Mbs, Program, RULES, SymbolType, validate};
@@ -12,9 +12,9 @@ fn good() -> [Mbs; 2] {
     [read("every_gp"), read("every_pp")]
 }
 
-/// Rules that a file breaks.
+/// The rules that a file violates.
 fn broken(mbs: &Mbs) -> Vec<&'static str> {
-    // What is checked is what a reader would see.
+    // Checks the bytes as a reader sees them.
     let mbs = Mbs::read(&mbs.write()).unwrap();
     let mut rules: Vec<&'static str> = validate(&mbs).diagnostics.iter().map(|finding| finding.rule).collect();
     rules.dedup();
@@ -42,7 +42,7 @@ fn chunk(mbs: &mut Mbs, ident: [u8; 4]) -> &mut Chunk {
 }
 
 #[test]
-fn every_rule_is_broken_by_one_change() {
+fn every_rule_is_violated_by_one_change() {
     for mbs in good() {
         assert_eq!(broken(&mbs), Vec::<&str>::new());
     }

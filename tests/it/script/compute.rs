@@ -1,11 +1,11 @@
-//! Compute shaders without a script, in every language: what comes back is what the shader makes of the scene.
+//! Compute shaders without a script, in every language: the results equal the shader's function of the scene.
 
 use crate::common::data;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// `skrymir run` of a compute shader of `tests/data/compute` on a scene beside it, validated: the exit code, what is said,
-/// and the numbers of slot 2.
+/// `skrymir run` of a compute shader of `tests/data/compute` on the scene beside it, with validation: the exit code,
+/// the output, and the values of slot 2.
 fn run(file: &Path, scene: &str, more: &[&str]) -> (Option<i32>, String, Vec<f32>) {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out.bin");
@@ -30,7 +30,7 @@ fn shader(name: &str) -> PathBuf {
     data("compute").join(name)
 }
 
-/// The numbers of the scene times a factor, and something more.
+/// The scene's values times a factor, plus a constant.
 fn products(factor: f32, more: f32) -> Vec<f32> {
     (1..=8u8).map(|number| f32::from(number) * factor + more).collect()
 }
@@ -57,9 +57,9 @@ fn every_language_computes_the_same() {
 }
 
 #[test]
-fn groups_have_the_size_that_is_asked_for() {
+fn groups_have_the_requested_size() {
     let with = |more: &[&str]| run(&shader("scale.comp"), "picture.toml", more);
-    // One group of four leaves the other half as it was.
+    // One group of four leaves the other half unchanged.
     let half = [products(3.0, 0.0)[..4].to_vec(), vec![0.0; 4]].concat();
     assert_eq!(with(&["--dispatch", "1"]).2, half);
     let (code, said, found) = with(&["--dispatch", "1", "--local-size", "8"]);
@@ -73,7 +73,7 @@ fn groups_have_the_size_that_is_asked_for() {
 }
 
 #[test]
-fn modules_and_pictures_come_back() {
+fn modules_and_images_are_read_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let (module, picture) = (folder.path().join("scale.spv"), folder.path().join("out.png"));
     let converted = Command::new(env!("CARGO_BIN_EXE_skrymir"))
@@ -91,7 +91,7 @@ fn modules_and_pictures_come_back() {
         &["--dispatch", "1", "--read", &read],
     );
     let picture = skrymir::picture::Picture::load(&picture).expect("a picture");
-    // One group painted its texel, the other is as the scene has it.
+    // One group paints its texel, the other keeps the scene's.
     assert_eq!((picture.width, picture.height), (2, 1));
     assert_eq!(picture.rgba, [255, 128, 0, 255, 0, 0, 0, 0]);
 }
@@ -154,7 +154,7 @@ fn every_engine_leaves_the_same() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn errors_are_reported() {
     let cases: [(&[&str], &str); 5] = [
         (&[], "--dispatch X,Y,Z"),
         (&["--dispatch", "0"], "one to three numbers from 1 on"),

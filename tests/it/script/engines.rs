@@ -1,11 +1,11 @@
-//! Scripts on other engines than Vulkan's, and scripts that are made of draws.
+//! Scripts on engines other than Vulkan, and scripts written from draws.
 
 use crate::common::data;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The program with these arguments: the exit code and what it prints.
+/// The program's exit code and output for these arguments.
 fn skrymir(arguments: &[&str], paths: &[&Path]) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_skrymir"))
         .args(arguments)
@@ -16,7 +16,7 @@ fn skrymir(arguments: &[&str], paths: &[&Path]) -> (Option<i32>, String) {
     (output.status.code(), text)
 }
 
-/// A script that a Mali-400 can run: it paints a corner over a colour that stays elsewhere. The colour is given.
+/// A script for a Mali-400: it paints a corner over a colour, which is a parameter.
 fn corner(folder: &Path, red: u8) -> PathBuf {
     let path = folder.join(format!("corner{red}.amber"));
     let text = format!(
@@ -50,7 +50,7 @@ EXPECT picture IDX 0 2 SIZE 16 6 EQ_RGBA 0 0 255 255
 }
 
 #[test]
-fn a_mali_runs_what_it_can() {
+fn a_mali_runs_supported_scripts() {
     let folder = tempfile::tempdir().expect("a folder");
     for device in ["mali400", "mali400/wide", "mali400/scalar"] {
         let (code, said) = skrymir(&["run", "--device", device], &[&corner(folder.path(), 255)]);
@@ -109,7 +109,7 @@ fn a_mali_blends_as_others_do() {
 }
 
 #[test]
-fn engines_have_a_row_each() {
+fn each_engine_has_a_row() {
     let folder = tempfile::tempdir().expect("a folder");
     let (script, compute) = (corner(folder.path(), 255), data("script/run/compute.amber"));
     let (code, said) = skrymir(&["run", "--engines", "--json"], &[&script, &compute]);
@@ -121,7 +121,7 @@ fn engines_have_a_row_each() {
     assert!(names.iter().any(|name| name.ends_with(", through naga")), "{names:?}");
     for engine in engines {
         assert_eq!(engine["scripts"][0]["verdict"], "holds", "{engine:#}");
-        // Neither a Mali-400 nor naga has what this one needs.
+        // Neither a Mali-400 nor naga supports this script.
         let name = engine["engine"].as_str().expect("a name");
         let plain = !name.starts_with("mali") && !name.ends_with(", through naga");
         let wanted = if plain { "holds" } else { "unsupported" };
@@ -136,7 +136,7 @@ fn engines_have_a_row_each() {
 }
 
 #[test]
-fn a_draw_becomes_a_script_that_holds() {
+fn a_draw_becomes_a_script_that_passes() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("draw.amber");
     let files = ["draw.toml", "draw.vert", "draw.frag"].map(|name| data("amber").join(name));
@@ -145,7 +145,7 @@ fn a_draw_becomes_a_script_that_holds() {
     assert_eq!(code, Some(0), "{said}");
     let (code, said) = skrymir(&["run", "--validation"], &[&path]);
     assert!(code == Some(0) && said.contains(": holds"), "{code:?} {said}");
-    // Cleared to another colour it does not.
+    // Cleared to another colour it fails.
     let text = std::fs::read_to_string(&path).expect("a script");
     let other = text.replace("CLEAR_COLOR draw 0 0", "CLEAR_COLOR draw 30 0");
     assert_ne!(text, other);

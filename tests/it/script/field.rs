@@ -1,5 +1,5 @@
-//! All scripts of the corpus on the first Vulkan device, watched by the validation layer: what is wrong stands in a table
-//! with its reason. Where `SKRYMIR_FIELD` is set (`tests/field.sh`).
+//! All scripts of the corpus on the first Vulkan device, with the validation layer: known failures are in a table with
+//! the reason. Runs if `SKRYMIR_FIELD` is set (`tests/field.sh`).
 
 use crate::common::corpus;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// Scripts that do not come to what they are to come to: a part of the path, and why.
+/// Scripts with an unexpected result: a part of the path, and the reason.
 const KNOWN: &[(&str, &str)] = &[
     (
         "cts/ldexp/template.amber",
@@ -35,7 +35,7 @@ const KNOWN: &[(&str, &str)] = &[
     ),
 ];
 
-/// A reason without what differs from script to script.
+/// A reason without the parts that vary between scripts.
 fn kind(reason: &str) -> String {
     let words = reason
         .split_whitespace()
@@ -57,7 +57,7 @@ fn run(folder: &Path) -> Value {
 }
 
 #[test]
-fn scripts_of_the_field_are_right_or_known() {
+fn field_scripts_pass_or_fail_for_a_known_reason() {
     if std::env::var_os("SKRYMIR_FIELD").is_none() {
         return;
     }

@@ -1,11 +1,11 @@
-//! Scripts on a device: what they expect holds, and what is expected wrongly does not.
+//! Scripts on a device: right expectations hold and wrong ones fail.
 
 use crate::common::{corpus, data, files};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// `skrymir run` with these arguments: the exit code and what is printed.
+/// The exit code and output of `skrymir run` with these arguments.
 fn run(arguments: &[&str], paths: &[&Path]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
     let output = command
@@ -26,7 +26,7 @@ fn rows(arguments: &[&str], paths: &[&Path]) -> Vec<Value> {
 }
 
 #[test]
-fn what_scripts_expect_holds_and_what_they_expect_wrongly_does_not() {
+fn right_expectations_hold_and_wrong_ones_fail() {
     let rows = rows(&["--validation"], &[&data("script/run")]);
     assert_eq!(rows.len(), files(&data("script/run"), "").len());
     for row in rows {
@@ -38,13 +38,13 @@ fn what_scripts_expect_holds_and_what_they_expect_wrongly_does_not() {
         };
         assert_eq!(row["verdict"], wanted, "{row:#}");
         assert_eq!(row["validation"], Value::Array(Vec::new()), "{row:#}");
-        // What fails says in which line.
+        // A failure names its line.
         assert_eq!(row["line"].is_u64(), wanted == "fails", "{row:#}");
     }
 }
 
 #[test]
-fn exit_codes_tell_what_is_wrong() {
+fn exit_codes_tell_failures_from_usage_errors() {
     let folder = data("script/run");
     assert_eq!(run(&["--filter", "compute.amber"], &[&folder]).0, Some(0));
     assert_eq!(run(&["--filter", "opencl"], &[&folder]).0, Some(0));
@@ -72,9 +72,9 @@ fn exit_codes_tell_what_is_wrong() {
 }
 
 #[test]
-fn scripts_of_the_field_come_to_what_they_are_to_come_to() {
+fn field_scripts_have_their_expected_results() {
     let Some(folder) = corpus("amber") else { return };
-    // A part of them, to be done in seconds; `skrymir run` of the folder runs all.
+    // A subset that takes seconds; `skrymir run` of the folder runs all.
     let parts = [
         "amber/compute",
         "amber/draw_tri",

@@ -1,4 +1,4 @@
-//! Scripts as text: every one prints as what reads to the same model, and what is wrong is told with its place.
+//! Scripts as text: every script prints as text that parses to the same model, and errors have their place.
 
 use crate::common::{corpus, data, files};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn scripts(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Whether a file's text survives: read, printed, read again.
+/// Parses a file, prints it and parses it again.
 fn survives(path: &Path) -> Result<(), String> {
     let text = std::fs::read(path).map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&text);
@@ -28,11 +28,11 @@ fn survives(path: &Path) -> Result<(), String> {
 }
 
 #[test]
-fn what_is_printed_reads_to_the_same_model() {
+fn printed_scripts_parse_to_the_same_model() {
     let mut all = scripts(&data("script"));
     assert!(!all.is_empty());
     all.extend(corpus("amber").iter().flat_map(|folder| scripts(folder)));
-    // A template that a generator fills in; it is no script.
+    // A template for a generator, not a script.
     all.retain(|path| !path.ends_with("ldexp/template.amber"));
     let broken: Vec<String> = all
         .iter()
@@ -43,7 +43,7 @@ fn what_is_printed_reads_to_the_same_model() {
 }
 
 #[test]
-fn two_scripts_that_say_something_else_are_not_equal() {
+fn different_scripts_are_not_equal() {
     let one = script::parse("#!amber\nBUFFER b DATA_TYPE float SIZE 1 FILL 0.0\n").expect("a script");
     let other = script::parse("#!amber\nBUFFER b DATA_TYPE float SIZE 1 FILL -0.0\n").expect("a script");
     let spaced =
@@ -53,7 +53,7 @@ fn two_scripts_that_say_something_else_are_not_equal() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_line_column_and_what_was_expected() {
+fn errors_have_line_column_and_the_expected_item() {
     let cases = [
         ("BUFFER b", "script: line 1, column 1: expected a section"),
         ("#!amber\nBUFER b\n", "line 2, column 1: expected a statement"),

@@ -1,4 +1,4 @@
-//! The verbs of the command line on SkSL binaries, with their exit codes.
+//! Verbs on SkSL binaries, with their exit codes.
 
 use super::samples;
 
@@ -45,7 +45,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Runs and expects the exit code; what was printed on standard output, or on standard error for a failure.
+/// Runs with an expected exit code; returns standard output, or standard error after a failure.
 fn expect(code: i32, arguments: &[&str]) -> String {
     let output = skrymir(arguments);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -96,7 +96,7 @@ fn rewrite_gives_the_same_bytes() {
 }
 
 #[test]
-fn check_tells_good_from_bad() {
+fn check_accepts_good_and_rejects_bad_files() {
     let desk = Desk::new();
     let all = [
         samples::effect(),
@@ -116,7 +116,7 @@ fn check_tells_good_from_bad() {
     expect(0, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
 
     let good = sksl::write(&samples::effect()).unwrap();
-    // The swap of a type's name for another of the same length.
+    // Replaces a type's name by another of the same length.
     let at = good.windows(5).position(|w| w == b"half2").unwrap();
     let mut bad = good.clone();
     bad[at + 4] = b'3';
@@ -291,7 +291,7 @@ fn pack_joins_two_programs() {
     expect(0, &["check", &file]);
     let info = expect(0, &["info", &file]);
     assert!(info.contains("in(0) float2") && info.contains("in(1) float4"), "{info}");
-    // A triangle over everything, in one colour.
+    // A triangle that covers the picture, in one colour.
     let scene = b"[inputs]\n0 = [[-1, -1], [3, -1], [-1, 3]]\n1 = [[0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1]]\n";
     let scene = desk.put("scene.toml", scene);
     expect(
@@ -331,7 +331,7 @@ fn pack_joins_two_programs() {
     );
     let picture = Picture::load(Path::new(&out)).unwrap();
     for (x, y) in (0..4).flat_map(|y| (0..4).map(move |x| (x, y))) {
-        // On the diagonal itself either is right.
+        // On the diagonal itself either is correct.
         if x + y != 3 {
             assert_eq!(picture.at(x, y)[1] == 255, x + y < 3, "{x},{y}");
         }

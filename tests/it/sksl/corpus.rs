@@ -1,4 +1,4 @@
-//! Every file Skia's encoder wrote: read to the last byte, printed as Skia prints it, written back byte for byte.
+//! Every file of Skia's encoder: read to the last byte, printed as Skia prints it, written back byte for byte.
 
 use super::random_program;
 use crate::common;
@@ -6,7 +6,7 @@ use crate::common;
 use loader::sksl;
 use std::path::PathBuf;
 
-/// Version-11 files of the corpus; the two of before the version word are no such files.
+/// Version-11 files of the corpus, excluding two that predate the version word.
 fn binaries() -> Vec<PathBuf> {
     let Some(folder) = common::corpus("sksl") else {
         return Vec::new();
@@ -56,7 +56,7 @@ fn every_file_reads_prints_and_writes_back() {
     assert!(wrong.is_empty(), "{} files differ", wrong.len());
 }
 
-/// A shader of our own: a checkerboard-like product of the coordinates, tinted by a uniform.
+/// Our own sample: a checkerboard-like product of the coordinates, tinted by a uniform.
 pub fn sample() -> sksl::Tree {
     use sksl::*;
     let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
@@ -78,7 +78,7 @@ pub fn sample() -> sksl::Tree {
 }
 
 #[test]
-fn own_sample_goes_round() {
+fn own_sample_round_trips() {
     let tree = sample();
     let bytes = sksl::write(&tree).unwrap();
     assert!(sksl::detect(&bytes));
@@ -92,7 +92,7 @@ fn own_sample_goes_round() {
 }
 
 #[test]
-fn random_programs_go_round() {
+fn random_programs_round_trip() {
     for seed in 1..=200 {
         let tree = random_program::program(seed);
         let bytes = sksl::write(&tree).unwrap();
@@ -105,7 +105,7 @@ fn random_programs_go_round() {
 }
 
 #[test]
-fn other_versions_and_foreign_bytes_are_told_apart() {
+fn other_versions_and_foreign_bytes_have_distinct_errors() {
     let mut bytes = sksl::write(&sample()).unwrap();
     bytes[0] = 10;
     assert!(sksl::detect(&bytes));
@@ -126,7 +126,7 @@ fn other_versions_and_foreign_bytes_are_told_apart() {
 }
 
 #[test]
-fn what_the_format_cannot_hold_is_refused_by_name() {
+fn unrepresentable_values_are_rejected_by_name() {
     use sksl::*;
     let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
     let main = b.function("half4", "main", &[]);

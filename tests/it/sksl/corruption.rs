@@ -1,10 +1,10 @@
-//! Damaged files: nothing panics, and `check` refuses nearly every change of one field that changes meaning.
+//! Damaged files: nothing panics, and `check` rejects nearly every change of one field that changes the meaning.
 //!
-//! A corruption replaces one field, as the reader met it, by another value of the same width: half of the time by any
-//! value at all, half of the time by one near the old (at most 8 away), which is the harder case. It *changes meaning*
-//! unless the field is the value of a literal (`float bits`, `int value`, `bool value`, a case's `value`): any other
-//! value there is as good a program as the first, and no checker can know which was meant. Everything else counts,
-//! operators and modifier flags included, though some of those make another valid program too.
+//! A corruption replaces one field, at the reader's position, by another value of the same width: half of the time by
+//! any value, half of the time by one at most 8 away, which is the harder case. It *changes the meaning* unless the
+//! field is the value of a literal (`float bits`, `int value`, `bool value`, a case's `value`), where any value is a
+//! valid program. Everything else counts, including operators and modifier flags, although some changes of those also
+//! make a valid program.
 
 use super::random_program;
 use crate::common;
@@ -83,7 +83,7 @@ fn changed_fields_are_refused() {
     println!("sksl: {refused} of {made} changed fields refused; not noticed: {missed:?}");
     println!("sksl: by rule: {rules:?}");
     assert!(refused * 100 >= made * 95);
-    // What is found is found by the rules, not by one of them alone.
+    // All rules find errors, not only one.
     let least = if common::corpus("sksl").is_some() { 35 } else { 20 };
     assert!(rules.len() >= least, "{} rules found something", rules.len());
 }
@@ -105,7 +105,7 @@ fn no_damage_panics() {
         if let Ok(tree) = sksl::read(&bytes) {
             let printed = sksl::print(&tree);
             let _ = sksl::to_tree_text(&bytes);
-            // Whatever can be read and written is the same tree again.
+            // A file that can be read and written is read as the same tree again.
             if let Ok(again) = sksl::write(&tree) {
                 let tree = sksl::read(&again).expect("what the writer writes");
                 assert_eq!(sksl::print(&tree), printed);
@@ -137,7 +137,7 @@ fn nesting_is_bounded() {
     assert_eq!(sksl::read(&bytes).unwrap_err().kind(), loader::ErrorKind::Unsupported);
 }
 
-/// The deepest program that can be read goes through naga, or is refused, without running out of stack.
+/// The deepest readable program is translated by naga or rejected, without a stack overflow.
 #[test]
 fn the_deepest_programs_translate_or_are_refused() {
     for depth in [100, 380] {

@@ -1,14 +1,14 @@
-//! An interpreter of SkSL trees: what a program means, worked out node by node in 32-bit floats.
+//! An interpreter of SkSL trees: evaluates a program node by node in 32-bit floats.
 //!
-//! It is a judge of the translation and shares nothing with it: values carry their own types, nothing is typed ahead,
-//! and functions are written from their mathematical definitions. What it does not know it says.
+//! It verifies the translation and shares no code with it: values carry their types, there is no type analysis, and
+//! functions follow their mathematical definitions. Unsupported nodes are errors.
 
 use super::math;
 use super::value::*;
 use loader::sksl::*;
 use std::collections::HashMap;
 
-/// A variable and the way to a part of it.
+/// A variable and the path to a part of it.
 struct Place(Ref, Vec<Step>);
 
 enum Flow {
@@ -25,12 +25,12 @@ pub struct Eval<'a> {
     bodies: HashMap<Ref, Handle<Statement>>,
     /// Values of the uniforms by name.
     uniforms: &'a HashMap<String, Value>,
-    /// What has been written to `sk_FragColor`.
+    /// The value written to `sk_FragColor`.
     color: Option<Value>,
     at: [f32; 2],
     fuel: u32,
     depth: u32,
-    /// The negative control: this operator is taken for another.
+    /// Negative control: this operator is evaluated as another.
     pub wrong: Option<(Operator, Operator)>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// The colour of the pixel whose centre this is; `input` and `dest` are what filters and blenders get.
+    /// The colour of the pixel with this centre; `input` and `dest` are the arguments of filters and blenders.
     pub fn color(&mut self, at: [f32; 2], input: &Value, dest: &Value) -> Outcome<[f32; 4]> {
         self.at = at;
         self.fuel = 2_000_000;
@@ -68,7 +68,7 @@ impl<'a> Eval<'a> {
             let Some(Symbol::Variable { modifiers, name, .. }) = self.tree.symbol(*parameter) else {
                 return unknown("a parameter");
             };
-            // What no layout names comes from the host, by its name.
+            // Globals without a layout are set by the host, by name.
             let host = self.uniforms.get(&self.tree.strings[*name]);
             arguments.push(match modifiers.layout.builtin {
                 -1 if host.is_some() => host.cloned().unwrap_or(Value::Void),
@@ -112,10 +112,10 @@ impl<'a> Eval<'a> {
             match tree.elements[element] {
                 Element::Global { declaration } => {
                     let Statement::Variable { variable, .. } = tree.statements[declaration] else {
-                        return unknown("a global that is no variable");
+                        return unknown("a global that is not a variable");
                     };
                     let Some(Symbol::Variable { name, modifiers, .. }) = tree.symbol(variable) else {
-                        return unknown("a global that is no variable");
+                        return unknown("a global that is not a variable");
                     };
                     let name = &tree.strings[*name];
                     if modifiers.flags & modifier::UNIFORM != 0 {
@@ -148,7 +148,7 @@ impl<'a> Eval<'a> {
         }
     }
 
-    /// The value a variable has before anything is written to it.
+    /// The initial value of a variable.
     pub fn zero(&self, ty: Ref) -> Outcome<Value> {
         Ok(match self.type_of(ty)? {
             Type::Nums(class, columns, rows) => Value::Nums {
@@ -242,7 +242,7 @@ impl<'a> Eval<'a> {
         Ok(Flow::On)
     }
 
-    /// From the case of the value, or else the default, on through those behind it until a break.
+    /// From the matching case, or else the default, through the following ones until a break.
     fn switch(&mut self, value: Handle<Expression>, cases: List<Handle<Case>>) -> Outcome<Flow> {
         let tree = self.tree;
         let wanted = self.expression(value)?.num()?.int();
@@ -532,7 +532,7 @@ impl<'a> Eval<'a> {
         })
     }
 
-    /// A module's function that the file holds a copy of.
+    /// A module's function that the file has a copy of.
     fn carried(&self, wanted: &str, count: usize) -> Option<Ref> {
         let fits = |function: &&Ref| match self.tree.symbol(**function) {
             Some(Symbol::Function { name, parameters, .. }) => {
@@ -543,7 +543,7 @@ impl<'a> Eval<'a> {
         self.bodies.keys().find(fits).copied()
     }
 
-    // Places.
+    // Assignable places.
 
     fn place(&mut self, handle: Handle<Expression>) -> Outcome<Place> {
         let (base, last) = match self.tree.expressions[handle] {
@@ -560,7 +560,7 @@ impl<'a> Eval<'a> {
                 place.1.push(Step::Part(usize::try_from(index).unwrap_or(usize::MAX)));
                 return Ok(place);
             }
-            // Something in brackets, or a choice that always falls the same way.
+            // A parenthesised expression, or a choice with a constant condition.
             _ => return unknown("a place of another kind"),
         };
         let mut place = self.place(base)?;

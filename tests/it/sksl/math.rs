@@ -15,7 +15,7 @@ pub fn map(value: &Value, f: impl Fn(Num) -> Num) -> Outcome<Value> {
     }
 }
 
-/// Applies a function to components side by side; a number goes with every component of the other.
+/// Applies a function componentwise; a scalar combines with every component of the other.
 fn zip(a: &Value, b: &Value, f: impl Fn(Num, Num) -> Num) -> Outcome<Value> {
     let (x, y) = (a.nums()?, b.nums()?);
     match (x.len(), y.len()) {
@@ -170,7 +170,7 @@ fn clamp(x: f32, low: f32, high: f32) -> f32 {
     x.max(low).min(high)
 }
 
-/// A builtin function of these arguments.
+/// Calls a builtin function with these arguments.
 pub fn function(name: &str, all: &[Value]) -> Outcome<Value> {
     let whole = all
         .first()
@@ -229,7 +229,7 @@ fn one(name: &str, a: &Value, whole: bool) -> Outcome<Value> {
         "ceil" => each(a, f32::ceil),
         "fract" => each(a, |x| x - x.floor()),
         "trunc" => each(a, f32::trunc),
-        // Which way a half goes is open for `round`; both are exact elsewhere.
+        // `round` may round a half either way; both are exact elsewhere.
         "round" | "roundEven" => each(a, f32::round_ties_even),
         "saturate" => each(a, |x| clamp(x, 0.0, 1.0)),
         "isnan" => unknown("isnan: a device may take everything for a number, and lavapipe does"),
@@ -270,7 +270,7 @@ fn one(name: &str, a: &Value, whole: bool) -> Outcome<Value> {
         "inverse" => inverse(a),
         "bitCount" => bits(|b| Num::I(b.count_ones() as i32)),
         "findLSB" => bits(|b| Num::I(if b == 0 { -1 } else { b.trailing_zeros() as i32 })),
-        // For a negative number it is the highest bit that is not set.
+        // For a negative number, the highest bit that is not set.
         "findMSB" => map(a, |n| {
             let b = match n {
                 Num::I(x) if x < 0 => !x as u32,
@@ -397,7 +397,7 @@ fn square(a: &Value) -> Outcome<(usize, Vec<f32>)> {
     }
 }
 
-/// Without a column and a row.
+/// Removes a column and a row.
 fn minor(n: usize, m: &[f32], column: usize, row: usize) -> Vec<f32> {
     let kept = (0..n * n).filter(|i| i / n != column && i % n != row);
     kept.map(|i| m[i]).collect()

@@ -1,8 +1,8 @@
 //! Programs drawn on a Vulkan device.
 //!
-//! Two judges: a formula of our own for a shader of our own, and an interpreter of SkSL trees that shares nothing with
-//! the translation, for the corpus and for random programs. Each has its negative control: an interpreter that takes one
-//! operator for another must get other pictures.
+//! Two references: a formula for our own shader, and an interpreter of SkSL trees that shares no code with the
+//! translation, for the corpus and for random programs. Each has its negative control: an interpreter that evaluates
+//! one operator as another must produce other pictures.
 
 use crate::common;
 
@@ -18,11 +18,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 const SIZE: usize = 8;
-/// What filters and blenders get.
+/// Arguments of filters and blenders.
 const INPUT: [f32; 4] = [0.2, 0.6, 0.4, 0.8];
 const DEST: [f32; 4] = [0.5, 0.1, 0.3, 0.9];
 
-/// Draws a program; uniforms the program does not use are left out.
+/// Draws a program; uniforms that it does not use are omitted.
 fn draw(tree: &Tree, uniforms: &HashMap<String, Value>) -> Result<Picture, String> {
     let bytes = translate::sksl::to_vbc(tree).map_err(|e| e.to_string())?;
     let file = loader::vbc::read(&bytes).map_err(|e| e.to_string())?;
@@ -56,14 +56,14 @@ fn flatten(value: &Value, out: &mut Vec<String>) {
     }
 }
 
-/// The worst difference of a channel, in steps of 1/255, of all but the `spared` worst pixels.
+/// The largest difference of a channel, in steps of 1/255, except for the `spared` worst pixels.
 fn difference(picture: &Picture, eval: &mut Eval, spared: usize) -> Result<f64, Stop> {
     let mut worst = Vec::new();
     for (i, pixel) in picture.rgba.chunks(4).enumerate() {
         let at = [(i % SIZE) as f32 + 0.5, (i / SIZE) as f32 + 0.5];
         let right = eval.color(at, &Value::floats(&INPUT), &Value::floats(&DEST))?;
         let off = pixel.iter().zip(right).map(|(ours, right)| {
-            // What is no number may become any colour.
+            // NaN may become any colour.
             let right = f64::from(if right.is_nan() {
                 f32::from(*ours) / 255.0
             } else {
@@ -111,7 +111,7 @@ fn coordinates_and_uniforms_follow_the_formula() {
     assert!(off([1.0, 0.4, 0.25, 1.0]) > 1.0, "the negative control passes");
 }
 
-/// Members of structs that are held in another shape keep their values.
+/// Members of structs with a changed layout keep their values.
 #[test]
 fn structs_with_gaps_are_drawn_as_the_interpreter_has_them() {
     let (tree, none) = (super::samples::narrow(), HashMap::new());
@@ -150,7 +150,7 @@ fn what_the_host_fills_in_is_drawn_as_the_interpreter_has_it() {
     assert!(control > 1.0, "the negative control passes");
 }
 
-/// Uniforms of a program with values: Skia's own harness' where it has some and `known` is set, else numbers that come
+/// Values of a program's uniforms: those of Skia's own harness if it has some and `known` is set, else numbers derived
 /// from the name.
 fn values(tree: &Tree, known: bool) -> HashMap<String, Value> {
     let eval_types = HashMap::new();
@@ -203,17 +203,17 @@ fn fill(value: &mut Value, fixed: &[f32], seed: u32) {
 #[derive(Default)]
 struct Tally {
     agree: usize,
-    /// Programs whose picture a wrong interpreter would not have got.
+    /// Programs whose picture differs from a wrong interpreter's.
     noticed: usize,
     differ: Vec<String>,
     silent: BTreeMap<String, usize>,
 }
 
-/// Draws one program and works it out.
+/// Draws one program and evaluates it.
 fn judge(name: &str, tree: &Tree, known: bool, tally: &mut Tally) {
     let uniforms = values(tree, known);
     let mut eval = Eval::new(tree, &uniforms);
-    // Ask the interpreter first: it is the cheaper one to say no.
+    // The interpreter first, because its rejection is cheaper.
     match eval.color([0.5; 2], &Value::floats(&INPUT), &Value::floats(&DEST)) {
         Err(Stop::Unknown(why)) => return *tally.silent.entry(why).or_default() += 1,
         Err(Stop::Discarded) | Ok(_) => {}
@@ -259,7 +259,7 @@ fn corpus_agrees(what: &str, kinds: std::ops::RangeInclusive<u8>, least: usize) 
         }
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         judge(&name, &tree, true, &mut tally);
-        // Once more with other numbers; fragment programs are mostly the same sources as effects.
+        // Once more with other values; fragment programs mostly have the same sources as effects.
         if name.contains("noopt") && kinds.contains(&5) {
             judge(&name, &tree, false, &mut tally);
         }
@@ -303,7 +303,7 @@ fn random_programs_draw_what_the_interpreter_computes() {
         assert!(report.is_valid(), "{seed}: {report:?}\n{}", sksl::print(&tree));
         let uniforms = values(&tree, false);
         let picture = draw(&tree, &uniforms).unwrap_or_else(|e| panic!("{seed}: {e}\n{}", sksl::print(&tree)));
-        // Steps of the program's own (a comparison, a floor) may fall to another side in one or two places.
+        // Steps in the program (a comparison, a floor) may fall on the other side in one or two pixels.
         let off = difference(&picture, &mut Eval::new(&tree, &uniforms), 2).unwrap();
         assert!(off <= 1.5, "{seed}: {off} steps off\n{}", sksl::print(&tree));
         flat += usize::from(picture.rgba.chunks(4).all(|pixel| pixel == &picture.rgba[..4]));

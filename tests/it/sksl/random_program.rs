@@ -1,13 +1,13 @@
-//! Random SkSL programs over the coordinates and two uniforms, smooth enough that two machines agree on them.
+//! Random SkSL programs over the coordinates and two uniforms, smooth enough for two machines to agree.
 
 use loader::sksl::*;
 
 struct Maker {
     b: Builder,
     random: fastrand::Rng,
-    /// Variables that can be read: components and reference.
+    /// Readable variables: components and reference.
     known: Vec<(u8, Ref)>,
-    /// Locals, which can be written too.
+    /// Locals, which are also writable.
     locals: Vec<(u8, Ref)>,
     helper: Option<Ref>,
     next: u32,
@@ -24,7 +24,7 @@ impl Maker {
         1 + self.random.usize(..4) as u8
     }
 
-    /// A value between about -4 and 4 of so many components.
+    /// A value between about -4 and 4 with a number of components.
     fn value(&mut self, size: u8, depth: u32) -> Handle<Expression> {
         if depth == 0 {
             return self.leaf(size);
@@ -225,7 +225,7 @@ impl Maker {
     }
 }
 
-/// A runtime shader that gives every pixel a colour of its own.
+/// A runtime shader whose colour differs in every pixel.
 pub fn program(seed: u64) -> Tree {
     let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
     let (tint, shift) = (b.uniform("float4", "tint"), b.uniform("float2", "shift"));
@@ -249,7 +249,7 @@ pub fn program(seed: u64) -> Tree {
 
     let at = made.b.parameter("float2", "p", 10009);
     let main = made.b.function("half4", "main", &[at]);
-    // The coordinates as a number of about one.
+    // The coordinates scaled to about one.
     let (p, eighth) = (made.b.read(at), made.b.float("float", 0.25));
     let scaled = made.b.binary(p, Operator::STAR, eighth);
     let (q, first) = made.b.local("float2", "q", Some(scaled));
@@ -260,7 +260,7 @@ pub fn program(seed: u64) -> Tree {
         let statement = made.statement();
         statements.push(statement);
     }
-    // The coordinates once more, as nothing before need depend on them.
+    // Adds the coordinates, which nothing before need depend on.
     let (color, p, tenth) = (made.value(4, 3), made.b.read(at), made.b.float("float", 0.1));
     let p = made.b.binary(p, Operator::STAR, tenth);
     let p2 = made.b.read(at);

@@ -1,4 +1,4 @@
-//! Small SkSL programs of every kind that is translated.
+//! Small SkSL programs of every translated kind.
 
 use loader::sksl::*;
 
@@ -62,12 +62,12 @@ pub fn fragment(input: bool, sampler: bool) -> Tree {
     b.define(main, &[write]).finish()
 }
 
-/// Hands `place` on as the position and `paint` as the colour.
+/// Passes `place` on as the position and `paint` as the colour.
 pub fn vertex() -> Tree {
     any_vertex(false)
 }
 
-/// The same with positions in pixels, which `sk_RTAdjust` brings to clip space.
+/// The same with positions in pixels, which `sk_RTAdjust` transforms to clip space.
 pub fn vertex_in_pixels() -> Tree {
     any_vertex(true)
 }
@@ -110,7 +110,7 @@ pub fn generic() -> Tree {
     b.define(main, &[value]).finish()
 }
 
-/// A filter that takes colours out of the sRGB curve.
+/// A filter that linearises sRGB colours.
 pub fn linear() -> Tree {
     let mut b = Builder::new(ProgramKind::RUNTIME_COLOR_FILTER);
     let color = b.parameter("half4", "color", 10010);
@@ -127,7 +127,7 @@ pub fn linear() -> Tree {
     b.define(main, &[value]).finish()
 }
 
-/// A shader that declares a child, which it cannot ask in this format.
+/// A shader that declares a child, which this format cannot call.
 pub fn child() -> Tree {
     let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
     b.uniform("shader", "child");
@@ -139,8 +139,8 @@ pub fn child() -> Tree {
     b.define(main, &[value]).finish()
 }
 
-/// Structs whose members GLSL lays out with gaps: written whole and in part, compared, handed over and changed by a
-/// function. Each quarter of the result tells of another member.
+/// Structs whose members GLSL lays out with gaps: written in whole and in part, compared, passed to and modified by a
+/// function. Each component of the result depends on another member.
 pub fn narrow() -> Tree {
     let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
     b.structure(

@@ -1,4 +1,4 @@
-//! Programs become SPIR-V that spirv-val accepts; those that do not are counted by reason.
+//! Programs become SPIR-V that spirv-val accepts; the others are counted by reason.
 
 use crate::common;
 
@@ -15,7 +15,7 @@ fn translated(tree: &sksl::Tree) -> Result<(), String> {
     }
 }
 
-/// Whether the program's WGSL is WGSL: naga reads it and finds it valid.
+/// Whether the program's WGSL is valid for naga.
 fn wgsl(tree: &sksl::Tree) -> Result<(), String> {
     use naga::valid::{Capabilities, ValidationFlags, Validator};
     let validated = |module: &naga::Module| {
@@ -32,7 +32,7 @@ fn wgsl(tree: &sksl::Tree) -> Result<(), String> {
     validated(&again).map(drop)
 }
 
-/// Translates every program of the corpus of these kinds; prints why the others do not; (all, good).
+/// Translates every program of the corpus of these kinds and prints the reasons of failures; returns (all, good).
 fn translate_all(what: &str, kinds: std::ops::RangeInclusive<u8>) -> Option<(u32, u32)> {
     let folder = common::corpus("sksl")?;
     let (mut all, mut good, mut reasons) = (0, 0, BTreeMap::<String, (u32, String)>::new());
@@ -66,7 +66,7 @@ fn translate_all(what: &str, kinds: std::ops::RangeInclusive<u8>) -> Option<(u32
         no_wgsl.len()
     );
     no_wgsl.iter().for_each(|line| println!("       {line}"));
-    // Falling through cases, point sizes and a few functions are not in WGSL.
+    // WGSL has no fall-through, no point sizes, and lacks a few functions.
     assert!(no_wgsl.len() * 20 <= all as usize + 20);
     let mut reasons: Vec<_> = reasons.into_iter().collect();
     reasons.sort_by_key(|(_, (n, _))| std::cmp::Reverse(*n));

@@ -87,7 +87,7 @@ pub enum Value {
     Void,
 }
 
-/// What stops an evaluation: something this interpreter does not know, or no colour at all.
+/// Why an evaluation stops: an unsupported node, or a discarded pixel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     Unknown(String),
@@ -150,7 +150,7 @@ impl Value {
     }
 }
 
-/// A type, as far as values need one.
+/// The type information that values need.
 pub enum Type {
     Nums(Class, usize, usize),
     Array(Ref, usize),

@@ -1,11 +1,11 @@
-//! Swanson SL: every file of the corpus and every sample of our own reads, prints and comes back the same.
+//! Swanson SL: every file of the corpus and every sample of our own is reproduced from its model and its text.
 
 use crate::common;
 
 use loader::sl::{self, PrintOptions};
 use std::fs;
 
-/// Bytes to model to bytes, model to exact text to model, and every prefix refused with an offset.
+/// Bytes to model to bytes, model to exact text to model, and every prefix rejected with an offset.
 fn round_trips(bytes: &[u8]) {
     let library = sl::read(bytes).expect("reads");
     assert_eq!(sl::write(&library).expect("writes"), bytes);
@@ -19,7 +19,7 @@ fn round_trips(bytes: &[u8]) {
     let read = sl::read(&canonical).expect("reads");
     assert_eq!(sl::print(&read, &PrintOptions::default()), plain);
     for cut in 0..bytes.len() {
-        let error = sl::read(&bytes[..cut]).expect_err("a prefix is no library");
+        let error = sl::read(&bytes[..cut]).expect_err("a prefix is not a library");
         assert!(error.offset().is_some(), "{error}");
     }
 }
@@ -41,7 +41,7 @@ fn the_corpus() {
 }
 
 #[test]
-fn long_varints_are_read_and_told() {
+fn long_varints_are_read_and_reported() {
     let bytes = b"SLIB\0\0\0\x03\x40\x00\x80";
     assert_eq!(
         sl::write(&sl::read(bytes).expect("reads")).expect("writes"),

@@ -1,4 +1,5 @@
-//! An S₀ program runs for any number of steps in the same memory. Alone in its process, for memory is the process's.
+//! An S₀ program runs any number of steps in constant memory. It has a process of its own, to measure the process'
+//! memory.
 
 use loader::sl;
 use skrymir::s0::{Host, Kind};
@@ -14,8 +15,8 @@ fn memory_is_flat_over_many_steps() {
         ])
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&alone.stdout);
-    assert!(alone.status.success() && told.contains("more resident"), "{told}");
+    let output = String::from_utf8_lossy(&alone.stdout);
+    assert!(alone.status.success() && output.contains("more resident"), "{output}");
 }
 
 #[test]

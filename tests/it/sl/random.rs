@@ -1,12 +1,12 @@
-//! Swanson SL: random libraries come back the same, random damage gives errors with offsets.
+//! Swanson SL: random libraries are reproduced, random damage yields errors with offsets.
 //!
-//! `SL_RANDOM=100000` sets how many of each; the ordinary run does fewer.
+//! `SL_RANDOM=100000` sets the number of each; the default is smaller.
 
 use loader::sl::{
     self, Block, Branch, Builder, Invocation, Library, Location, Module, Name, Names, PrintOptions, Statement,
 };
 
-/// Makes libraries of random shape.
+/// Generates libraries of random shape.
 struct Maker(fastrand::Rng);
 
 impl Maker {

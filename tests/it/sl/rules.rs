@@ -1,11 +1,11 @@
-//! Swanson SL: every rule of `check` is broken by one change to a good library, and named; good ones break none.
+//! Swanson SL: for every rule of `check`, one change to a valid library violates it, and the finding names it.
 
 use crate::common;
 
 use loader::Severity;
 use loader::sl::{self, RULES};
 
-/// A unit whose `main` block uses a bit of everything.
+/// A unit whose `main` block uses every feature once.
 const GOOD: &str = "module unit {
   $load: containing () receiving ($loaded, console) {
     $module = closure containing (console) -> main;
@@ -33,7 +33,7 @@ fn bytes(text: &str) -> Vec<u8> {
     sl::write(&sl::parse(text, "unit.s0").unwrap_or_else(|error| panic!("{error}\n{text}"))).expect("writes")
 }
 
-/// Rules that a file breaks.
+/// The rules that a file violates.
 fn broken(bytes: &[u8]) -> Vec<&'static str> {
     sl::check(bytes)
         .diagnostics
@@ -43,7 +43,7 @@ fn broken(bytes: &[u8]) -> Vec<&'static str> {
 }
 
 #[test]
-fn every_rule_is_broken_by_one_change() {
+fn every_rule_is_violated_by_one_change() {
     assert_eq!(broken(&bytes(GOOD)), Vec::<&str>::new());
     let with = |from: &str, to: &str| {
         let changed = GOOD.replacen(from, to, 1);
@@ -53,7 +53,7 @@ fn every_rule_is_broken_by_one_change() {
     let mut located = sl::parse(GOOD, "unit.s0").unwrap();
     located.version = 3;
     let mut unused = sl::Builder::new(4);
-    unused.constant(b"nobody").unwrap();
+    unused.constant(b"unused").unwrap();
     let cases: Vec<(&str, Vec<u8>)> = vec![
         ("long-varint", b"SLIB\0\0\0\x03\x40\x00\x80".to_vec()),
         ("located-literals", sl::write(&located).unwrap()),
@@ -134,7 +134,7 @@ fn every_rule_is_broken_by_one_change() {
         let warning = description.ends_with("(warning)");
         assert_eq!(finding.severity == Severity::Warning, warning, "{finding}");
         for known in &found {
-            assert!(RULES.iter().any(|row| row.0 == *known), "{known} is no rule");
+            assert!(RULES.iter().any(|row| row.0 == *known), "{known} is not a rule");
         }
     }
     for (rule, _) in RULES {
@@ -143,7 +143,7 @@ fn every_rule_is_broken_by_one_change() {
     println!("{} rules, each broken by a change", RULES.len());
 }
 
-/// A glob takes what is left, and no more: what statements behind it need stays.
+/// A glob takes the rest except what later statements need.
 #[test]
 fn globs_move_what_nothing_else_needs() {
     let text = |inputs: &str| {
@@ -156,7 +156,7 @@ fn globs_move_what_nothing_else_needs() {
         )
     };
     assert_eq!(broken(&bytes(&text("$module"))), Vec::<&str>::new());
-    // `a` is needed by the invocation, so the closure lacks it.
+    // The invocation needs `a`, so the closure lacks it.
     assert_eq!(broken(&bytes(&text("$module, a"))), ["closure-contains"]);
 }
 

@@ -1,5 +1,5 @@
-//! S₀ runs: the corpus' programs and our own samples end as they should, and every rule that is broken is named with
-//! its place.
+//! S₀ runs: the corpus' programs and our own samples end as expected, and every violated rule is reported with its
+//! place.
 
 use crate::common;
 
@@ -203,7 +203,7 @@ fn hosts_can_add_units() {
 
 #[test]
 fn closures_in_closures_are_dropped_without_a_stack() {
-    // Every turn wraps the closure before in another one; the end drops them all.
+    // Each iteration wraps the closure in another; the end drops all of them.
     let text = "module chain {
   $load: containing () receiving ($loaded) { $module = closure containing () -> main; -> $loaded ($module); }
   main: containing () receiving ($finish) { -> $finish again (); }

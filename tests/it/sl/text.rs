@@ -1,5 +1,4 @@
-//! S₀ text: what is wrong with a bad text is said at its line and column, damage never panics, and the forms of 2020
-//! are read.
+//! S₀ text: errors have a line and a column, damage never panics, and the forms of 2020 are read.
 
 use crate::common;
 
@@ -12,7 +11,7 @@ fn body(text: &str) -> String {
 }
 
 #[test]
-fn bad_texts_are_told_with_line_and_column() {
+fn bad_texts_are_reported_with_line_and_column() {
     let plain = |text: &str| text.to_owned();
     let cases: Vec<(String, (usize, usize), &str)> = vec![
         (plain("modul m {}"), (1, 1), "expected `module`, found modul"),
@@ -157,12 +156,12 @@ fn bad_texts_are_told_with_line_and_column() {
         (
             plain("/*@constant \"m\"*/ module m/*@0*/ {}"),
             (1, 26),
-            "a name's comment wants six numbers",
+            "a name's comment needs six numbers",
         ),
         (
             format!("/*@constant \"m\"*/{}", body("x = literal \"m\"/*@0*/; -> x ();")),
             (3, 13),
-            "a literal's comment wants six numbers in version 4",
+            "a literal's comment needs six numbers in version 4",
         ),
     ];
     for (text, place, message) in &cases {
@@ -176,7 +175,7 @@ fn bad_texts_are_told_with_line_and_column() {
         let shown = error.render(text, "bad.s0");
         assert!(shown.contains(&format!("bad.s0:{}:{}", place.0, place.1)), "{shown}");
     }
-    println!("{} bad texts, each told at its line and column", cases.len());
+    println!("{} bad texts, each reported with line and column", cases.len());
 }
 
 #[test]
@@ -190,7 +189,7 @@ fn an_error_is_shown_with_its_line() {
     assert!(shown.contains("^^^^^^^"), "{shown}");
 }
 
-/// What a library means, without where it was written.
+/// A library without the locations in its source.
 fn meaning(library: &Library<'_>) -> String {
     sl::print(library, &PrintOptions::default())
 }
@@ -200,7 +199,7 @@ fn branches_in_closures_become_blocks() {
     let text = std::fs::read_to_string(common::data("sl/inline.s0")).unwrap();
     let library = sl::parse(&text, "inline.s0").unwrap();
     let printed = meaning(&library);
-    // The first list takes its first block's place; `made` became the target of a list of one branch.
+    // The first list is replaced by its first block; `made` became the target of a list of one branch.
     for expected in [
         "$return = closure containing ($finish) -> made;",
         "$evaluate = closure containing ($finish, the_bool) -> yes;",
@@ -212,7 +211,7 @@ fn branches_in_closures_become_blocks() {
         assert!(printed.contains(expected), "{expected}\n{printed}");
     }
     assert!(!printed.contains("  no: "), "only a list names it:\n{printed}");
-    // A block that something else needs stays, and the list's block has a name of its own.
+    // A block that is also used elsewhere stays, and the list's block gets a new name.
     let text = "module m { a: containing () receiving () { x = closure containing () -> b; \
                 y = closure containing () branch t = b, branch f = a; -> x (y); } \
                 b: containing () receiving () { z = closure containing () branch t = b, branch f = a; -> z (); } }";
@@ -254,7 +253,7 @@ fn literals_of_version_3_keep_to_one_layout() {
     let plain = "/*@version 3*/ module m { b: containing () receiving () { x = literal \"a\"; -> x (); } }";
     let library = sl::parse(plain, "x.s0").unwrap();
     assert!(sl::read_with(&sl::write(&library).unwrap(), &sl::Options { strict: true }).is_ok());
-    // One literal has a location by its comment, the other none: the new one gets its own.
+    // One literal has a location by its comment, the other has none: the new one gets its own.
     let mut library = sl::parse(&plain.replace("version 3", "version 4"), "x.s0").unwrap();
     library.version = 3;
     let text = sl::print(&library, &PrintOptions { locations: true });
@@ -316,7 +315,7 @@ fn damaged_texts_are_errors_within_the_text() {
                 );
                 assert!(error.render(&text, "x.s0").contains(&error.message), "{error}");
             }
-            // What parses prints, and comes back the same.
+            // Text that parses is printed and parsed to the same library.
             Ok(library) => {
                 let exact = sl::print(&library, &PrintOptions { locations: true });
                 let again = sl::parse(&exact, "x.s0").unwrap_or_else(|error| panic!("{error}\n{text}\n{exact}"));

@@ -1,6 +1,7 @@
-//! Large modules made to hurt: `check`, `dis`, the walker and the split take linear time and a bounded multiple of memory.
+//! Large adversarial modules: `check`, `dis`, the walker and the split take linear time and a bounded multiple of
+//! memory.
 //!
-//! Each piece of work is done in a process of its own, whose memory peak the system tells (on Linux).
+//! Each operation runs in a process of its own, whose peak memory the system reports (on Linux).
 
 use skrymir::loader::spirv::{Bytes, Grammar, MAGIC, ModuleIndex, TargetEnv};
 use skrymir::loader::spirv::{asm, block, class, dis, split_samplers, to_words, validate, validate_for};
@@ -13,17 +14,17 @@ const HEAD: &str = "OpCapability Shader\nOpCapability Linkage\nOpMemoryModel Log
 const TYPES: &str = "%void = OpTypeVoid\n%bool = OpTypeBool\n%true = OpConstantTrue %bool\n%fn = OpTypeFunction %void\n\
                      %float = OpTypeFloat 32\n%int = OpTypeInt 32 0\n%zero = OpConstant %int 0\n";
 
-/// Modules of about `n` interesting instructions.
+/// Modules of about `n` relevant instructions.
 fn modules(n: usize) -> Vec<(&'static str, Vec<u32>)> {
     let function = |body: String| format!("{HEAD}{TYPES}%main = OpFunction %void None %fn\n{body}OpFunctionEnd\n");
     let mut texts = vec![];
-    // Every block may leave for the last one: its dominator is looked for from all of them.
+    // Every block may branch to the last one, so its dominator is computed from all of them.
     let mut body = String::from("%b0 = OpLabel\n");
     for i in 0..n {
         write!(body, "OpSelectionMerge %m{i} None\nOpBranchConditional %true %b{} %out\n%m{i} = OpLabel\nOpUnreachable\n%b{} = OpLabel\n", i + 1, i + 1).unwrap();
     }
     texts.push(("ladder", function(body + "OpBranch %out\n%out = OpLabel\nOpReturn\n")));
-    // One block with many predecessors and many phis that name few of them.
+    // One block with many predecessors and many phis that list few of them.
     let cases = n.min(32_000);
     let mut body = String::from("%b0 = OpLabel\nOpSelectionMerge %out None\nOpSwitch %zero %out");
     (0..cases).for_each(|i| write!(body, " {i} %c{i}").unwrap());
@@ -49,7 +50,7 @@ fn modules(n: usize) -> Vec<(&'static str, Vec<u32>)> {
         "entries",
         text + TYPES + "%main = OpFunction %void None %fn\n%b = OpLabel\nOpReturn\nOpFunctionEnd\n",
     ));
-    // Names that collide, and names that are others' numbers.
+    // Names that collide, and names equal to other ids' numbers.
     let mut text = String::from(HEAD);
     (0..n).for_each(|i| {
         writeln!(
@@ -62,7 +63,7 @@ fn modules(n: usize) -> Vec<(&'static str, Vec<u32>)> {
     text += TYPES;
     (0..n).for_each(|i| writeln!(text, "%v{i} = OpUndef %int").unwrap());
     texts.push(("names", text));
-    // A long name that is used everywhere: the text would be many thousand times the module.
+    // A long name with many uses: the text would be many thousand times the module's size.
     let mut text = format!("{HEAD}OpName %int \"{}\"\n{TYPES}", "n".repeat(200_000));
     (0..n).for_each(|i| writeln!(text, "%v{i} = OpUndef %int").unwrap());
     texts.push(("long name", text));
@@ -94,8 +95,7 @@ fn modules(n: usize) -> Vec<(&'static str, Vec<u32>)> {
     all
 }
 
-/// Structs of four members, each of the struct before, thirty deep: there are 4^30 ways to a number. Each of the blocks
-/// has its own.
+/// Structs of four members, each of the previous struct, thirty deep: 4^30 paths to a scalar. Each block has its own.
 fn nested(blocks: usize) -> String {
     const DEEP: usize = 30;
     let (mut decorations, mut types) = (String::new(), String::new());
@@ -155,7 +155,7 @@ fn module_of(decorations: &str, types: &str) -> String {
     )
 }
 
-/// What the loader tells of blocks: their fields, and how many components the variables of a class have.
+/// Reflection of blocks: their fields, and the number of components of a storage class.
 fn tell_fields(words: &[u32]) {
     let index = ModuleIndex::new(words).unwrap();
     // As many as a shader has slots.
@@ -168,7 +168,7 @@ fn tell_fields(words: &[u32]) {
 
 const ASKED: &str = "SKRYMIR_BOUNDS";
 
-/// One piece of work on one file, in a process of its own; prints its seconds and the process' peak in bytes.
+/// One operation on one file, in its own process; prints its seconds and the process' peak memory in bytes.
 #[test]
 fn child() {
     let Ok(asked) = std::env::var(ASKED) else { return };
@@ -194,16 +194,16 @@ fn child() {
     println!("\nbounds {time} {}", peak.map_or(f64::NAN, |peak| peak * 1024.0));
 }
 
-/// Seconds that this process has kept a processor busy, where the system tells: others' work does not count.
+/// CPU seconds of this process, if the system reports them: other processes do not count.
 fn busy() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // Behind the name, which may hold anything, the 12th and 13th are user's and system's hundredths.
+    // After the name, which may contain anything, fields 12 and 13 are user and system time in hundredths.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let ticks: f64 = fields.next()?.parse::<f64>().ok()? + fields.next()?.parse::<f64>().ok()?;
     Some(ticks / 100.0)
 }
 
-/// Seconds, and bytes of the process' peak; not a number where the system does not tell.
+/// Seconds, and peak memory of the process in bytes; NaN if the system does not report it.
 fn measured(verb: &str, file: &Path) -> (f64, f64) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "spirv::bounds::child", "--nocapture"])
@@ -228,7 +228,7 @@ fn large_modules_take_linear_time_and_bounded_memory() {
         std::fs::write(&file, bytes).unwrap();
     };
     write(&[MAGIC, 0x10500, 0, 1, 0]);
-    // What the process and the grammar's tables take.
+    // Memory of the process and the grammar's tables.
     let (_, base) = measured("check", &file);
     for (name, words) in modules(150_000) {
         write(&words);
@@ -242,10 +242,10 @@ fn large_modules_take_linear_time_and_bounded_memory() {
             );
             // A rule that is quadratic in any of these takes more than ten thousand million steps.
             assert!(time < 8.0, "{name}: {verb} took {time} s");
-            // The file itself is held too, and all but the walk hold its words beside it.
+            // The file is in memory too, and all but the walk also have its words.
             let most = match (verb, name) {
                 ("walk", _) => 1.5,
-                // Printing ends when the text is 64 times the module; the buffer may be twice that.
+                // Printing stops when the text is 64 times the module; the buffer may be twice that.
                 ("dis", "long name") => 200.0,
                 _ => 24.0,
             };

@@ -1,4 +1,4 @@
-//! Our rules against spirv-val: valid modules, and modules broken on purpose.
+//! Our rules against spirv-val: valid modules, and deliberately damaged modules.
 
 use super::module_text;
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// Corpus modules use scalar layout; nothing else is asked of a target.
+/// Corpus modules use scalar layout; there is no other requirement on the target.
 const VAL: &[&str] = &["--scalar-block-layout"];
 
 fn reference(sample: &Sample, at: usize, folder: &Path) -> Option<String> {
@@ -46,7 +46,7 @@ fn mutate(words: &[u32], way: usize, random: &mut fastrand::Rng) -> Vec<u32> {
     match way {
         0 if end - start > 1 => out[start + 1 + random.usize(..end - start - 1)] = random.usize(..64) as u32,
         1 if end - start > 1 => {
-            // From the last third, where the functions are, as often as from anywhere.
+            // From the last third, where the functions are, half of the time.
             let (start, end) = if random.bool() {
                 (start, end)
             } else {
@@ -139,12 +139,12 @@ fn agrees_with_spirv_val() {
     verdicts.sort_by_key(|v| v.1);
     let mut table: BTreeMap<usize, [usize; 4]> = BTreeMap::new();
     for (way, at, theirs, ours) in &verdicts {
-        // spirv-val 2023.1 lets a non-semantic instruction stand between the blocks of a function; the specification and newer
-        // ones do not.
+        // spirv-val 2023.1 accepts a non-semantic instruction between the blocks of a function; the specification and
+        // newer versions do not.
         if theirs.is_none()
             && ours
                 .as_ref()
-                .is_some_and(|said| said.contains("OpExtInst: stands outside a block"))
+                .is_some_and(|said| said.contains("OpExtInst: is outside a block"))
         {
             println!("  {}: skipped: {ours:?}", mutants[*at].1.name);
             continue;

@@ -15,7 +15,7 @@ pub fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
-/// Whether a program of the machine answers.
+/// Whether a program is installed and runs.
 pub fn installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }
@@ -87,7 +87,7 @@ pub fn compiled(folder: &Path) -> Vec<Sample> {
         let out = folder.join(format!("glsl{at}.spv"));
         let args: Vec<&str> = ["-V"].iter().chain(target.iter()).copied().collect();
         tool("glslangValidator", &args, &[path, Path::new("-o"), &out]);
-        // Some sources need a newer target than others: those pairs make no module.
+        // Some sources need a newer target than others: those pairs yield no module.
         if let Ok(bytes) = std::fs::read(&out) {
             let name = format!(
                 "{} {}",

@@ -1,4 +1,4 @@
-//! Disassembly and assembly against SPIRV-Tools, over the corpus and modules made here from our own sources.
+//! Disassembly and assembly against SPIRV-Tools, over the corpus and modules built here from our own sources.
 
 use super::module_text;
 use crate::common;
@@ -67,7 +67,7 @@ fn compare(sample: &Sample, at: usize, folder: &Path) -> Vec<String> {
     faults
 }
 
-/// Raw ids and the exact header give back the words.
+/// Raw ids and the exact header reproduce the words.
 fn round_trip(sample: &Sample) -> Option<String> {
     let text = dis::disassemble(grammar(), &sample.words, options(&["--raw-id"])).unwrap();
     let again = asm::assemble(
@@ -110,7 +110,7 @@ fn text_and_words_as_the_reference() {
     assert!(all.len() >= 200 || common::corpus("vbc").is_none() || !installed("glslangValidator"));
 }
 
-/// What newer headers have otherwise than the reference: this one has no result type.
+/// Difference of newer headers from the reference: this instruction has no result type.
 const REWRITTEN: [&str; 1] = ["OpAsmTargetINTEL"];
 
 /// One instruction of every opcode, every enumerant of every kind: identical to the reference where it reads them.
@@ -132,7 +132,7 @@ fn every_opcode_and_enumerant() {
             cases.push((format!("{} {choice}", row.name), instance(row, choice)));
         }
     }
-    // One process each would take minutes: many instructions per module, those the reference refuses one by one less.
+    // One process each would take minutes: many instructions per module, fewer each time the reference rejects some.
     let read = Mutex::new((0, Vec::new()));
     let chunks: Vec<&[(String, Vec<u32>)]> = cases.chunks(8).collect();
     in_pairs(&chunks, |at, chunk| {
@@ -263,7 +263,7 @@ fn instance(row: &tables::Row, choice: usize) -> Vec<u32> {
     words
 }
 
-/// The built-in grammar is of newer headers than most machines have: what theirs say, it says by the same names.
+/// The built-in grammar is from newer headers than most machines have; common entries must have the same names.
 #[test]
 fn built_in_tables_hold_those_of_the_headers() {
     let folder = Path::new("/usr/include/spirv/unified1");
@@ -391,7 +391,7 @@ fn errors_point_at_the_place() {
         ("%1 = OpNop", (1, 1), "no result"),
         ("OpTypeVoid", (1, 1), "has a result"),
         ("OpCapability", (1, 1), "expected Capability"),
-        ("OpFoo", (1, 1), "is no opcode"),
+        ("OpFoo", (1, 1), "is not an opcode"),
         ("%1 OpTypeVoid", (1, 4), "expected `=`"),
         ("OpName %1 abc", (1, 11), "string in quotation marks"),
         (
@@ -438,7 +438,7 @@ fn any_words_print_and_come_back() {
     assert!(printed > 50 && refused > 0);
 }
 
-/// Our own assembly samples print as the texts kept beside them (`BLESS=1` writes them anew).
+/// Our own assembly samples print as the texts beside them (`BLESS=1` rewrites them).
 #[test]
 fn samples_print_as_kept() {
     for path in common::files(&common::data("spirv"), "spvasm") {
@@ -498,7 +498,7 @@ fn grammars_at_run_time() {
     run("as", &text, &["-o", module.to_str().unwrap()]);
     let printed = run("dis", &module, &["--raw-id", "--no-indent", "--no-header"]);
     assert_eq!(printed, source);
-    // Without them: numbers, and raw words for the opcode that is not known.
+    // Without them: numbers, and raw words for the unknown opcode.
     let words = skrymir::loader::spirv::to_words(&std::fs::read(&module).unwrap()).unwrap();
     let plain = dis::disassemble(grammar(), &words, options(&["--raw-id", "--no-indent", "--no-header"])).unwrap();
     assert!(
@@ -508,7 +508,7 @@ fn grammars_at_run_time() {
     assert!(plain.contains("!0x00051b57 !7777"), "{plain}");
 }
 
-/// A long name used everywhere does not eat the memory.
+/// A long name with many uses does not exhaust memory.
 #[test]
 fn long_names_are_bounded() {
     let mut text = format!("OpName %x \"{}\"\n", "n".repeat(200_000));
@@ -517,7 +517,7 @@ fn long_names_are_bounded() {
     let error = dis::disassemble(grammar(), &words, options(&[])).unwrap_err();
     assert_eq!(error.kind(), skrymir::loader::ErrorKind::Unsupported, "{error}");
     assert!(dis::disassemble(grammar(), &words, options(&["--raw-id"])).is_ok());
-    // Every array names its element twice over: names that double stop at the budget.
+    // Every array names its element twice: names that double stop at the budget.
     let mut text = String::from("%1 = OpTypeVoid\n");
     (2..400).for_each(|n| text += &format!("%{n} = OpTypeArray %{} %{}\n", n - 1, n - 1));
     let words = asm::assemble(grammar(), &text, Default::default()).unwrap();

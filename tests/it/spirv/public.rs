@@ -1,5 +1,5 @@
-//! Our rules against SPIRV-Tools' verdicts: public modules, and those modules changed one word or instruction at a time
-//! by what the grammar says of them.
+//! Our rules against SPIRV-Tools' verdicts: public modules, and mutants of them by one word or instruction, chosen by
+//! the grammar.
 
 use super::module_text::{Sample, bytes, grammar, in_pairs, installed, tool};
 use crate::common;
@@ -44,7 +44,7 @@ fn public_modules_get_the_verdict_of_spirv_tools() {
         let found = ours(&sample.words);
         table[usize::from(!valid)][usize::from(found.is_some())] += 1;
         if found.is_none() != *valid {
-            apart.push(format!("{}: valid is {valid}, we say {found:?}", sample.name));
+            apart.push(format!("{}: valid is {valid}, our rules find {found:?}", sample.name));
         }
     }
     println!("{} public modules", all.len());
@@ -83,7 +83,7 @@ fn public_modules_get_the_verdict_for_each_target_environment() {
     }
 }
 
-/// Rules of the specification that SPIRV-Tools looks at since 2023.1, which distributions have.
+/// Rules of the specification that SPIRV-Tools checks since 2023.1, which distributions have.
 const NEWER: [&str; 4] = [
     "vulkan-explicit-layout",
     "vulkan-physical-layout",
@@ -106,7 +106,7 @@ const WAYS: [&str; 12] = [
     "operand dropped",
 ];
 
-/// What of a module can be changed.
+/// Mutable parts of a module.
 struct Anatomy {
     /// Position, length and opcode of each instruction.
     spans: Vec<(usize, usize, u16)>,
@@ -196,7 +196,7 @@ impl Anatomy {
     }
 }
 
-/// What ids may stand for each other: types, values, functions, variables, labels, others.
+/// Ids that may replace each other: types, values, functions, variables, labels, others.
 fn kind_of_definition(opcode: u16) -> u8 {
     match opcode {
         op::TYPE_VOID..=op::TYPE_FORWARD_POINTER => 0,
@@ -208,7 +208,7 @@ fn kind_of_definition(opcode: u16) -> u8 {
     }
 }
 
-/// One change to a module, where there is something to change.
+/// One change to a module, if there is anything to change.
 fn mutate(words: &[u32], way: usize, random: &mut fastrand::Rng) -> Option<Vec<u32>> {
     let grammar = grammar();
     let anatomy = Anatomy::of(words);
@@ -294,10 +294,10 @@ fn mutate(words: &[u32], way: usize, random: &mut fastrand::Rng) -> Option<Vec<u
     (out != words).then_some(out)
 }
 
-/// Mutants to make where `SPIRV_MUTANTS` says nothing else; each is judged in some milliseconds.
+/// Default number of mutants without `SPIRV_MUTANTS`; each takes milliseconds.
 const MUTANTS: usize = 2400;
 
-/// A number of the environment, `SPIRV_SEED=7 SPIRV_MUTANTS=20000` for other mutants and more of them.
+/// A number from the environment: `SPIRV_SEED=7 SPIRV_MUTANTS=20000` for other and more mutants.
 fn number(name: &str, otherwise: usize) -> usize {
     let given = std::env::var(name).ok();
     given.map_or(otherwise, |text| text.parse().expect("a number"))

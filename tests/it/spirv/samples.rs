@@ -1,4 +1,4 @@
-//! The modules the tests run on, and damage to them.
+//! The modules of the tests, and damage to them.
 
 use super::module_text::{self, Sample};
 use crate::common;
@@ -13,7 +13,8 @@ pub fn all(folder: &Path) -> Vec<Sample> {
     all
 }
 
-/// Changes words at random: to anything, to another of the module's, or by a bit; fewer than `changes` and one at least.
+/// Changes words at random: to any value, to another word of the module, or by a bit; at least one and fewer than
+/// `changes`.
 pub fn damage(words: &mut [u32], random: &mut fastrand::Rng, changes: u32) {
     for _ in 0..1 + random.u32(..changes) {
         let at = random.usize(..words.len());

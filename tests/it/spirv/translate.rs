@@ -1,5 +1,5 @@
-//! Translations: what the command tells of them, and whether they still mean what the module means. A script runs with its
-//! shader translated and read again.
+//! Translations: the command's output, and whether they keep the module's meaning. A script runs with its shader
+//! translated and read again.
 
 use crate::common::{corpus, data};
 use script::run::Verdict;
@@ -235,7 +235,7 @@ fn several_files_go_into_a_folder() {
     assert_eq!(code, Some(0), "{said}");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json[0]["writer"], "SPIRV-Cross");
-    assert_eq!(json[0]["check"], "not checked: nobody here reads it");
+    assert_eq!(json[0]["check"], "not checked: no checker for this language");
     let resources = json[0]["resources"].as_array().unwrap();
     assert_eq!(resources.len(), 2, "{resources:?}");
     let image = resources
@@ -243,7 +243,7 @@ fn several_files_go_into_a_folder() {
         .find(|one| one["kind"] == "combined-image-sampler")
         .unwrap();
     assert_eq!(image["written"]["at"], serde_json::json!(["texture(0)", "sampler(0)"]));
-    // Sets are no more; the second of the two at binding 0 is a buffer, which is counted by itself.
+    // There are no sets; the second of the two at binding 0 is a buffer, which is counted separately.
     let (_, json, _) = skrymir(&[
         "convert",
         &at("spread.frag"),
@@ -255,7 +255,7 @@ fn several_files_go_into_a_folder() {
     ]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json[0]["check"], "checked by glslang");
-    // One file twice, several without a folder, and a check that nobody does.
+    // The same file twice, several without a folder, and a check that does not exist.
     let twice = skrymir(&[
         "convert",
         &at("spread.frag"),

@@ -52,7 +52,7 @@ fn every_module_before_every_validator() {
         println!("{validator:22} {word:12} {n}");
     }
     assert_eq!(counts[&("skrymir", "valid")], all.len());
-    // The modules are good: nobody may call one invalid, only beyond what it can say.
+    // The modules are valid: no validator may reject one, only report it unsupported.
     assert_eq!(apart.into_inner().unwrap(), 0);
 }
 
@@ -97,7 +97,7 @@ fn splitting_keeps_modules_valid_and_lets_naga_see_them() {
 }
 
 #[test]
-fn converts_or_says_why() {
+fn converts_or_reports_why_not() {
     let folder = tempfile::tempdir().unwrap();
     let all = all(folder.path());
     for to in [Target::Wgsl, Target::Glsl, Target::Msl, Target::Hlsl] {
@@ -185,7 +185,7 @@ fn check_on_the_command_line() {
     assert_eq!(run(&swapped, &[]).0, Some(0));
 }
 
-/// Any bytes: our rules say something and do not panic.
+/// For any bytes our rules return a verdict without a panic.
 #[test]
 fn any_words_get_a_verdict() {
     let samples = module_text::compiled(tempfile::tempdir().unwrap().path());
@@ -205,7 +205,7 @@ fn any_words_get_a_verdict() {
     assert!(bad > 100);
 }
 
-/// Runs the tool; its exit status and what it printed.
+/// Runs the tool; returns its exit status and output.
 fn skrymir(args: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_skrymir")).args(args).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -218,7 +218,7 @@ fn check_takes_a_grammar() {
     let (module, extra) = (folder.path().join("a.spv"), folder.path().join("extra.grammar.json"));
     let text = std::fs::read_to_string(common::data("spirv/numbers.spvasm")).unwrap();
     let mut words = spirv::asm::assemble(grammar(), &text, Default::default()).unwrap();
-    // An opcode nobody has, with no operands, behind the types.
+    // An unknown opcode, without operands, after the types.
     let at = spirv::instructions(&words)
         .flatten()
         .find(|i| i.opcode == spirv::op::FUNCTION)
@@ -262,7 +262,7 @@ fn stages_of_a_vbc_get_a_table_each() {
     assert_eq!(stages, ["vert", "frag"]);
 }
 
-/// naga's refusals name an instruction of the module, or say that there is none to name.
+/// naga's errors name an instruction of the module, or report that there is none to name.
 #[test]
 fn refusals_of_naga_name_the_instruction() {
     let folder = tempfile::tempdir().unwrap();

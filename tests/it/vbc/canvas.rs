@@ -18,11 +18,11 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// A square target, and a vertex buffer of these bytes. Every memory type of lavapipe is host-visible, and type 0
-    /// is taken.
+    /// A square target, and a vertex buffer of these bytes. Every memory type of lavapipe is host-visible, so type 0 is
+    /// used.
     pub fn new(context: &Context, size: u32, vertices: &[u8]) -> Self {
         let device = context.device();
-        // SAFETY: plain creations; everything is freed in `drop`.
+        // SAFETY: creates objects; all of them are freed in `drop`.
         unsafe {
             let info = vk::ImageCreateInfo::default()
                 .image_type(vk::ImageType::TYPE_2D)
@@ -41,7 +41,7 @@ impl Canvas {
                 .size(vertices.len() as u64)
                 .usage(vk::BufferUsageFlags::VERTEX_BUFFER);
             let buffer = device.create_buffer(&info, None).unwrap();
-            // One block for both, as an engine's allocator would have it: the buffer lies behind the image.
+            // One allocation for both, like an engine's allocator: the buffer follows the image.
             let needs = [
                 device.get_image_memory_requirements(image),
                 device.get_buffer_memory_requirements(buffer),

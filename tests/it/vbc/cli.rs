@@ -1,4 +1,4 @@
-//! The verbs of the command line on VBC files, with their exit codes.
+//! Verbs on VBC files, with their exit codes.
 
 use crate::common;
 
@@ -39,7 +39,7 @@ fn info_prints_text_and_json() {
 }
 
 #[test]
-fn rewrite_keeps_good_files_and_mends_others() {
+fn rewrite_keeps_good_files_and_repairs_others() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out.vbc");
     let expected = std::fs::read(common::data("everything.vbc")).unwrap();
@@ -51,7 +51,7 @@ fn rewrite_keeps_good_files_and_mends_others() {
 }
 
 #[test]
-fn check_tells_good_from_bad() {
+fn check_accepts_good_and_rejects_bad_files() {
     let folder = tempfile::tempdir().unwrap();
     let good = common::data("everything.vbc");
     let done = skrymir(&["check", path(&good), path(&common::data("legacy.vbc"))]);
@@ -73,7 +73,7 @@ fn check_tells_good_from_bad() {
     assert_eq!(skrymir(&["info", "no such file"]).status.code(), Some(2));
 }
 
-/// A stage that our rules call invalid makes the file so.
+/// A stage that our rules call invalid makes the file invalid.
 #[test]
 fn check_judges_the_code_of_stages() {
     let folder = tempfile::tempdir().unwrap();
@@ -81,7 +81,7 @@ fn check_judges_the_code_of_stages() {
     let bytes = std::fs::read(&good).unwrap();
     let mut model = loader::vbc::read(&bytes).unwrap().to_model();
     let code = model.code_mut(loader::vbc::Stage::Frag);
-    // The first OpTypeFloat 32 a second time, with an id of its own.
+    // A second OpTypeFloat 32 with its own id.
     let at = code
         .windows(3)
         .position(|words| words[0] == 3 << 16 | 22 && words[2] == 32)

@@ -1,4 +1,5 @@
-//! Every stage of every VBC file to WGSL and GLSL: what naga can express is written, what it cannot is refused by name.
+//! Every stage of every VBC file to WGSL and GLSL: it is written, or rejected with the name of what naga cannot
+//! express.
 
 use crate::common;
 
@@ -6,12 +7,12 @@ use loader::vbc::{self, Stage};
 use std::collections::BTreeMap;
 use translate::{Error, ErrorKind, Language, Options, ShaderStage, Source, Target};
 
-/// What naga does not have, by a part of what it says; nothing else may stop a stage of a good file.
+/// Features that naga lacks, by a part of its message; no other reason may stop a stage of a valid file.
 const LIMITS: [&str; 11] = [
     // Buffers of texels, and subpass inputs.
     "unsupported image dimension %5",
     "unsupported image dimension %6",
-    // Matrices of three rows that are packed, and members that only lie well in scalar layout.
+    // Packed matrices of three rows, and members that are aligned only in scalar layout.
     "unsupported matrix stride",
     "Alignment requirements for address space",
     // Vertex inputs that are matrices or arrays.
@@ -24,7 +25,7 @@ const LIMITS: [&str; 11] = [
     // Storage images of cubes, which it takes for arrays of faces; arrays of one-dimensional textures in WGSL.
     "does not match dimension Cube",
     "`texture_1d_array`",
-    // Stages that naga has not at all.
+    // Stages that naga does not support.
     "no such stage",
 ];
 
@@ -40,7 +41,7 @@ fn source(bytes: &[u8], stage: Stage) -> Source<'_> {
     let stage = match stage {
         Stage::Vert => ShaderStage::Vertex,
         Stage::Frag => ShaderStage::Fragment,
-        // naga has none of the others; whatever it is asked for instead is not in the file.
+        // naga has no other stages; a request for them fails because they are not in the file.
         _ => ShaderStage::Compute,
     };
     let (language, stage, entry) = (Language::Vbc, Some(stage), None);
@@ -107,7 +108,7 @@ fn every_stage_is_written_or_refused_by_name() {
     assert!(done("wgsl") >= least[0] && done("glsl") >= least[1], "{table:#?}");
 }
 
-/// A texture and a sampler of WGSL are packed as one descriptor, and come back as two.
+/// A texture and a sampler of WGSL are packed as one descriptor, and split again.
 #[test]
 fn packed_textures_convert_back() {
     let folder = tempfile::tempdir().unwrap();
@@ -132,7 +133,7 @@ fn packed_textures_convert_back() {
     let text = skrymir(&["convert", "a.vbc", "--stage", "frag", "--to", "wgsl"]);
     assert!(text.contains("texture_2d<f32>") && text.contains(": sampler"), "{text}");
     assert!(text.contains("textureSample("), "{text}");
-    // Our rules and, where it is installed, spirv-val find nothing in the code that is split.
+    // Our rules and, if it is installed, spirv-val accept the split code.
     let bytes = std::fs::read(file("a.vbc")).unwrap();
     let words = vbc::read(&bytes).unwrap().code(Stage::Frag).unwrap().words();
     let split = loader::spirv::split_samplers(&words).unwrap();
@@ -147,7 +148,7 @@ fn packed_textures_convert_back() {
     }
 }
 
-/// glslang hands samplers to functions as pointers; and a value loaded in one block may be used in another.
+/// glslang passes samplers to functions as pointers; and a value loaded in one block may be used in another.
 #[test]
 fn samplers_in_functions_and_other_blocks_are_split() {
     let text = std::fs::read_to_string(common::data("spirv/sampler_function.spvasm")).unwrap();

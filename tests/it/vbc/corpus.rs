@@ -1,4 +1,4 @@
-//! VBC files: every file of the corpus loads, is valid, writes again, and shows what an independent reader found.
+//! VBC files: every file of the corpus loads, is valid, writes again, and prints what an independent reader found.
 
 use crate::common;
 
@@ -6,7 +6,7 @@ use loader::vbc::{self, Dialect, Model, Stage};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Our own samples, the last two of which have to be salvaged.
+/// Our own samples; the last two have to be salvaged.
 const OWN: [&str; 5] = [
     "minimal.vbc",
     "everything.vbc",
@@ -15,7 +15,7 @@ const OWN: [&str; 5] = [
     "raw_subpass.vbc",
 ];
 
-/// Every file there is to test on: our own samples, and the corpus where it is.
+/// Every file to test: our own samples, and the corpus if it is present.
 fn files() -> Vec<(String, Vec<u8>)> {
     let mut paths: Vec<_> = OWN.map(common::data).into();
     paths.extend(
@@ -30,7 +30,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// Whether the file is of the current dialect and nothing in it had to be salvaged.
+/// Whether the file has the current dialect and needs no salvage.
 fn is_well_formed(file: &vbc::Vbc) -> bool {
     file.dialect() == Dialect::Current && file.diagnostics().is_empty()
 }
@@ -53,7 +53,7 @@ fn every_file_loads_and_writes_again() {
                 assert_eq!(again.to_model(), model, "{name}");
                 salvaged += 1;
             }
-            // The true word count does not fit; writing says which stage and why.
+            // The true word count does not fit; the writer names the stage and the reason.
             Err(error) => {
                 assert!(
                     file.diagnostics().iter().any(|d| d.rule == "word-count-overflow"),
@@ -96,7 +96,7 @@ fn every_file_is_valid() {
             *rules.entry(diagnostic.rule).or_default() += 1;
         }
     }
-    println!("{} files valid; findings that are no errors: {rules:?}", files.len());
+    println!("{} files valid; findings that are not errors: {rules:?}", files.len());
 }
 
 #[test]
@@ -137,8 +137,8 @@ fn the_comparison_sees_differences() {
     }
 }
 
-/// Whether `shown` has every key and value of `expected`. What the independent reader says of its own reading of
-/// 48-byte records is left out: it shows them raw.
+/// Whether `shown` has every key and value of `expected`, except the independent reader's remarks on its own reading of
+/// 48-byte records, which it shows raw.
 fn contains(place: &str, shown: &Value, expected: &Value) {
     match (shown, expected) {
         (_, Value::Object(expected)) if expected.contains_key("raw") => {}

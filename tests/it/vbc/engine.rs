@@ -12,7 +12,7 @@ use vulkan::{
     TexelFormat, Texels, Texture,
 };
 
-/// The layer's settings: everything it can say, on standard output.
+/// The layer's settings: every message, on standard output.
 const SETTINGS: &str = "khronos_validation.report_flags = error,warn,perf\n\
                         khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\n\
                         khronos_validation.log_filename = stdout\n\
@@ -40,7 +40,7 @@ fn texture(color: [u8; 4]) -> Texture {
     pollster::block_on(Texture::upload(common::context(), &texels, SamplerDesc::default()).unwrap()).unwrap()
 }
 
-/// The example runs on a device of its own making; each triangle has its texture's colour.
+/// The example runs on its own device; each triangle has its texture's colour.
 #[test]
 fn the_example_draws_every_object_with_its_texture() {
     let example = std::env::current_exe().unwrap();
@@ -144,7 +144,7 @@ fn tables_fill_pages_and_give_places_back() {
         "another kind"
     );
 
-    // Resources of one draw must lie on one page.
+    // Resources of one draw must be on one page.
     let bytes = shader("two_samplers");
     let program = Program::for_tables(context, &loader::vbc::read(&bytes).unwrap(), &tables, &|_| Ok(())).unwrap();
     let pipeline = GraphicsPipeline::new(&program, &Draw::default().state(), &FORMATS, None).unwrap();
@@ -168,7 +168,7 @@ fn tables_fill_pages_and_give_places_back() {
 }
 
 #[test]
-fn a_render_pass_of_the_callers_is_taken() {
+fn a_render_pass_of_the_caller_works() {
     let context = common::context();
     let device = context.device();
     let attachment = [vk::AttachmentDescription::default()

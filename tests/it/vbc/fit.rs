@@ -1,4 +1,4 @@
-//! Fitting: the code of every corpus file stays valid in every mode, and means the same.
+//! Fitting: the code of every corpus file stays valid in every mode, with the same meaning.
 
 use crate::common;
 
@@ -7,7 +7,7 @@ use loader::vbc::fit::{self, Fitted, Mode, Needs};
 use loader::vbc::{self, DescriptorKind, Stage, Tables};
 use std::collections::BTreeSet;
 
-/// Fits words that are no file's.
+/// Fits words that are not from a file.
 fn fit(words: &[u32], mode: &Mode) -> loader::Result<Fitted> {
     fit::fit(&ModuleIndex::new(words)?, mode)
 }
@@ -21,7 +21,7 @@ fn slots_in_use(words: &[u32]) -> BTreeSet<u8> {
     needs(words).unwrap().slots.into_keys().collect()
 }
 
-/// Every stage of every file at hand, with its name; of the corpus where it is there.
+/// Every stage of every file, with its name; including the corpus if it is present.
 fn stages() -> Vec<(String, Vec<u32>)> {
     let mut stages = Vec::new();
     let folders = [Some(common::data("vbc")), common::corpus("vbc")];
@@ -72,7 +72,7 @@ fn every_stage_stays_valid_in_every_mode() {
     );
 }
 
-/// What must hold whatever the judge says.
+/// Must hold regardless of the validator.
 fn check_structure(name: &str, words: &[u32], mode: &Mode, fitted: &Fitted) {
     let (wanted, reached) = (needs(words).unwrap(), slots_in_use(words));
     let slots: BTreeSet<u8> = fitted.resources.iter().filter_map(|resource| resource.slot).collect();
@@ -126,7 +126,7 @@ fn check_structure(name: &str, words: &[u32], mode: &Mode, fitted: &Fitted) {
     }
 }
 
-/// The opcodes of everything that is neither lookup nor memory access: the same in every mode.
+/// The opcodes that are neither lookup nor memory access: the same in every mode.
 fn arithmetic(words: &[u32]) -> Vec<u16> {
     const LOOKUP: [u16; 9] = [59, 61, 62, 65, 66, 83, 124, 194, 199];
     let body = loader::spirv::instructions(words)
@@ -137,7 +137,7 @@ fn arithmetic(words: &[u32]) -> Vec<u16> {
         .collect()
 }
 
-/// The image operations and atomics, which reach what lookups chose.
+/// The image operations and atomics, which use the chosen lookups.
 fn accesses(words: &[u32], _mode: &Mode) -> Vec<u16> {
     let body = loader::spirv::instructions(words).flatten();
     body.map(|instruction| instruction.opcode)
@@ -161,7 +161,7 @@ fn each_access_keeps_its_slot() {
     let sampler = DescriptorKind::CombinedImageSampler;
     assert_eq!(found, [(0, 0, Some(0), sampler), (0, 5, Some(5), sampler)]);
     assert_eq!(order_of_bindings(&fitted.words), [0, 5]);
-    // The negative control: with the two lookups exchanged the order is the other one.
+    // Negative control: with the two lookups exchanged the order is reversed.
     let mut exchanged = words.clone();
     let indices: Vec<usize> = loader::spirv::instructions(&words)
         .flatten()
@@ -228,7 +228,7 @@ fn damaged_code_is_an_error_or_fits() {
     assert!(fits > 0 && errors > 0);
 }
 
-/// Every one-word instruction behind the header, which no pass may take for a whole one.
+/// Every one-word instruction after the header, which a pass must not mistake for a longer one.
 #[test]
 fn instructions_without_operands_are_no_panic() {
     let bytes = std::fs::read(common::data("vbc/two_samplers.vbc")).unwrap();
@@ -244,7 +244,7 @@ fn instructions_without_operands_are_no_panic() {
     }
 }
 
-/// An index variable that a function may change is not known: lowering refuses rather than guesses.
+/// An index variable that a function may change is unknown: lowering rejects it.
 #[test]
 fn an_index_that_escapes_is_refused() {
     let bytes = std::fs::read(common::data("vbc/rotexels.vbc")).unwrap();
@@ -259,7 +259,7 @@ fn an_index_that_escapes_is_refused() {
         fit(&words, &Mode::Lowered).is_ok(),
         "a variable with one store is followed"
     );
-    // The index variable is also copied to: OpCopyMemory to itself stands for any use that is not understood.
+    // The index variable is also the target of a copy: OpCopyMemory to itself represents any unknown use.
     let index = loader::spirv::instructions(&words)
         .flatten()
         .find(|i| i.opcode == 59 && i.words[3] == 7)

@@ -1,4 +1,4 @@
-//! Pictures computed from a shader's own formula, to hold a drawn one against.
+//! Pictures computed from a shader's own formula, as a reference.
 
 /// A triangle in clip space, for pixels well inside it.
 pub struct Triangle {
@@ -39,7 +39,8 @@ impl Triangle {
     }
 }
 
-/// Largest difference, in 255ths, between drawn RGBA8 pixels and a formula in [0, 1], over the pixels it speaks of.
+/// Largest difference, in 255ths, between drawn RGBA8 pixels and a formula in [0, 1], over the pixels where it is
+/// defined.
 pub fn worst(rgba: &[u8], size: [u32; 2], formula: impl Fn(u32, u32) -> Option<[f64; 4]>) -> (f64, usize) {
     let (mut worst, mut checked) = (0.0f64, 0);
     for y in 0..size[1] {

@@ -1,5 +1,4 @@
-//! A short run of the fuzzer over the project's own samples, within the ordinary tests. `.ci/run` adds a minute over the
-//! whole corpus; the long run is in the documentation of `examples/fuzz_vbc.rs`.
+//! A short run of the fuzzer over the project's own samples. The long run is described in `examples/fuzz_vbc.rs`.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! Packing: the reflection derived from code is the compiler's.
+//! Packing: the reflection derived from code equals the compiler's.
 
 use crate::common;
 
@@ -10,7 +10,7 @@ use skrymir::scene::Scene;
 use std::path::Path;
 use std::process::Command;
 
-/// Stages of a model that it has.
+/// The stages that a model has.
 fn stages(model: &Model) -> Vec<(Stage, Vec<u32>)> {
     Stage::ALL
         .into_iter()
@@ -19,7 +19,7 @@ fn stages(model: &Model) -> Vec<(Stage, Vec<u32>)> {
         .collect()
 }
 
-/// What the derived reflection lacks of the file's; anything it has otherwise is a failure.
+/// What the derived reflection lacks compared with the file's; any other difference is a failure.
 fn missing(name: &str, whole: &Model, derived: &Model) -> Vec<String> {
     let mut missing = Vec::new();
     let known = |list: &[vbc::Variable], of: &[vbc::Variable], what: &str, missing: &mut Vec<String>| {
@@ -236,7 +236,7 @@ fn wgsl_with_separate_samplers_packs_and_draws() {
     );
 }
 
-/// A texture's levels are where a shader looks for them, blended where the filter is linear, and as many as were given.
+/// A texture's levels are sampled by level, blended if the filter is linear, and as many as the scene has.
 #[test]
 fn levels_of_a_texture_are_sampled() {
     let source = "struct V { @builtin(position) at: vec4<f32>, @location(0) uv: vec2<f32> }
@@ -284,7 +284,7 @@ fn levels_of_a_texture_are_sampled() {
 }
 
 #[test]
-fn what_the_format_cannot_hold_is_refused_with_a_reason() {
+fn unrepresentable_shaders_are_rejected_with_a_reason() {
     let refused = |source: &str, why: &str| {
         let error = wgsl(source).map(drop).expect_err(why).to_string();
         assert!(error.contains(why), "{error}");
@@ -319,7 +319,7 @@ fn what_the_format_cannot_hold_is_refused_with_a_reason() {
 }
 
 #[test]
-fn resources_elsewhere_are_moved_to_the_formats_places() {
+fn resources_are_moved_to_the_formats_bindings() {
     let plain = wgsl(WGSL).unwrap();
     assert_eq!(wgsl(&WGSL.replace("group(1)", "group(3)")).unwrap(), plain);
     let slots = |model: &Model| model.bindings.iter().map(|binding| binding.slot).collect::<Vec<_>>();

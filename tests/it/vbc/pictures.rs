@@ -1,7 +1,7 @@
-//! Pictures of real VBC files, right to the pixel against the formula in each shader's source (`tests/data/vbc`).
+//! Pictures of real VBC files, compared in every pixel with the formula in each shader's source (`tests/data/vbc`).
 //!
-//! Every test draws with the validation layer on where it is installed, wants no message, and has a negative control:
-//! a formula that is wrong in one place must not pass.
+//! Every test draws with the validation layer if it is installed, expects no message, and has a negative control: a
+//! formula that is wrong in one place must fail.
 
 use crate::common;
 
@@ -278,7 +278,7 @@ fn vertex_formats() {
             };
             checked += 1;
             let have = pixels.at(x, y);
-            // Relative to the largest number that goes into the mix.
+            // Relative to the largest term of the sum.
             (0..4).for_each(|i| worst = worst.max((have[i] - wanted[i]).abs() / 339.0));
         }
         (worst, checked)
@@ -352,10 +352,10 @@ fn subpass() {
     check(&drawn, 10_000, formula(right), formula([0.25, 0.25, 1.0, 0.8]));
 }
 
-/// Words of a stage beyond which a software driver compiles for minutes.
+/// Stages with more words take a software driver minutes to compile.
 const HUGE: usize = 60_000;
 
-/// Draws a file, or says why the device cannot; anything else is a failure.
+/// Draws a file, or reports why the device cannot; any other error is a failure.
 fn draws(path: &Path) -> Result<(), String> {
     let bytes = std::fs::read(path).unwrap();
     let scene = Scene {
@@ -385,7 +385,7 @@ fn is_huge(path: &Path) -> bool {
         .any(|stage| file.code(*stage).is_some_and(|code| code.word_count() > HUGE))
 }
 
-/// Every corpus file gives a picture or a clear Unsupported, without a validation message.
+/// Every corpus file makes a picture or a clear Unsupported error, without a validation message.
 #[test]
 fn corpus_runs() {
     let Some(folder) = common::corpus("vbc") else { return };
@@ -399,7 +399,7 @@ fn corpus_runs() {
         unsupported.len()
     );
     println!("{} huge ones are left to the ignored test: {huge:?}", huge.len());
-    // What a device refuses, it refuses for a feature or limit by name; a software driver has them all.
+    // A device rejects a file only for a named feature or limit; a software driver has all of them.
     assert!(!files.is_empty() && unsupported.is_empty(), "{unsupported:#?}");
 }
 

@@ -1,4 +1,4 @@
-//! Reflection for engines: the JSON keeps to its schema, the Rust structs compile and lie where the shader has them.
+//! Reflection for engines: the JSON matches its schema, and the Rust structs compile with the shader's layout.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::process::Command;
 use vulkan::{BindMode, Program, VertexBuffers};
 
-/// Every file at hand with its name.
+/// Every file with its name.
 fn files() -> Vec<(String, Vec<u8>)> {
     let folders = [Some(common::data("")), common::corpus("vbc")];
     let paths = folders.iter().flatten().flat_map(|folder| common::files(folder, "vbc"));
@@ -27,7 +27,7 @@ fn reflected(bytes: &[u8]) -> Reflection {
     reflect(&vbc::read(bytes).unwrap())
 }
 
-/// Where a value breaks a schema; of JSON schema what [`SCHEMA`] uses.
+/// Where a value violates a schema; supports the parts of JSON Schema that [`SCHEMA`] uses.
 fn faults(value: &Value, schema: &Value, path: &str, found: &mut Vec<String>) {
     for (keyword, rule) in schema.as_object().unwrap() {
         let holds = match keyword.as_str() {
@@ -73,7 +73,7 @@ fn faults(value: &Value, schema: &Value, path: &str, found: &mut Vec<String>) {
                 items.for_each(|(i, item)| faults(item, rule, &format!("{path}[{i}]"), found));
                 true
             }
-            other => panic!("the schema uses {other}, which this test does not know"),
+            other => panic!("the schema uses {other}, which this test does not support"),
         };
         if !holds {
             found.push(format!("{path} breaks {keyword} {rule}: {value}"));
@@ -87,7 +87,7 @@ fn faults(value: &Value, schema: &Value, path: &str, found: &mut Vec<String>) {
 }
 
 #[test]
-fn json_keeps_to_its_schema() {
+fn json_matches_its_schema() {
     let schema: Value = serde_json::from_str(SCHEMA).unwrap();
     let files = files();
     for (name, bytes) in &files {
@@ -101,7 +101,7 @@ fn json_keeps_to_its_schema() {
         assert!(found.is_empty(), "{found:#?}");
     }
     println!("{} files keep to the schema", files.len());
-    // The negative control: a renamed key, a wrong type and a foreign format are found.
+    // Negative control: a renamed key, a wrong type and a foreign format are found.
     let mut value = serde_json::to_value(reflected(&files[0].1)).unwrap();
     value["vertex"] =
         json!({"stride": "four", "attributes": [{"location": 0, "format": "R32", "offset": 0, "input": 0}]});
@@ -111,12 +111,12 @@ fn json_keeps_to_its_schema() {
     assert_eq!(found.len(), 3, "{found:#?}");
 }
 
-/// Where the pipeline fetches the attributes of interleaved vertices: the stride, and location, format and offset of each.
+/// The pipeline's layout of interleaved vertices: the stride, and location, format and offset of each attribute.
 fn fetched(bytes: &[u8]) -> Option<(u32, Vec<ash::vk::VertexInputAttributeDescription>)> {
     let vbc = vbc::read(bytes).unwrap();
     let program = match Program::new(common::context(), &vbc, BindMode::Auto) {
         Ok(program) => program,
-        // What no device here can hold has no pipeline.
+        // Files beyond every device's limits have no pipeline.
         Err(error) => {
             println!("no pipeline: {error}");
             return None;
@@ -127,7 +127,7 @@ fn fetched(bytes: &[u8]) -> Option<(u32, Vec<ash::vk::VertexInputAttributeDescri
     Some((input.bindings.first()?.stride, input.attributes))
 }
 
-/// The struct that is printed, the layout in JSON and the vertex bindings of a pipeline are one.
+/// The printed struct, the layout in JSON and the vertex bindings of a pipeline agree.
 #[test]
 fn rust_vertices_are_what_pipelines_fetch() {
     let mut source = String::from("#![allow(dead_code)]\n");
@@ -175,7 +175,7 @@ fn rust_vertices_are_what_pipelines_fetch() {
         files.len()
     );
     assert!(files_held >= 10 && attributes_held > files_held);
-    // The negative control: a struct that is longer than the stride.
+    // Negative control: a struct that is longer than the stride.
     let wrong = source.replacen("size_of::<Vertex>() == ", "size_of::<Vertex>() == 4 + ", 1);
     assert!(!compiles(&wrong).0, "a wrong stride compiles");
 }
@@ -185,7 +185,7 @@ fn components(format: &str) -> u32 {
     format.matches("32").count() as u32
 }
 
-/// Whether a library of this source compiles, and what the compiler said.
+/// Whether a library of this source compiles, and the compiler's output.
 fn compiles(source: &str) -> (bool, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("structs.rs");
@@ -207,7 +207,7 @@ fn compiles(source: &str) -> (bool, String) {
     (output.status.success(), said)
 }
 
-/// All structs of all files in one crate, each in a module with assertions of its offsets and size.
+/// All structs of all files in one crate, each in a module that asserts its offsets and size.
 #[test]
 fn rust_structs_compile_and_lie_where_the_shader_has_them() {
     let mut source = String::from("#![allow(dead_code)]\n");
@@ -247,13 +247,13 @@ fn rust_structs_compile_and_lie_where_the_shader_has_them() {
     assert!(good, "{said}");
     println!("{structs} structs compile, {fields} sizes and offsets hold");
     assert!(structs > 10);
-    // The negative control: an assertion that is off by four does not compile.
+    // Negative control: an assertion that is off by four does not compile.
     let wrong = source.replacen("size_of::<Vertex>() == ", "size_of::<Vertex>() == 4 + ", 1);
     assert!(!compiles(&wrong).0, "a wrong size compiles");
 }
 
 #[test]
-fn names_that_rust_keeps_are_escaped() {
+fn rust_keywords_are_escaped() {
     let bytes = std::fs::read(common::data("vbc/uniform_members.vbc")).unwrap();
     let mut model = vbc::read(&bytes).unwrap().to_model();
     let members = &mut model.uniform.as_mut().unwrap().members;
@@ -286,7 +286,7 @@ fn disagreements_are_listed() {
 }
 
 #[test]
-fn a_known_shader_reflects_as_its_source_says() {
+fn a_known_shader_reflects_its_source() {
     let reflection = reflected(&std::fs::read(common::data("vbc/textured.vbc")).unwrap());
     let json = serde_json::to_value(&reflection).unwrap();
     let fragment = json!(["VK_SHADER_STAGE_FRAGMENT_BIT"]);

@@ -22,7 +22,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Everything that takes a file's bytes. Whether the file could be read.
+/// Runs every operation on a file's bytes; returns whether it could be read.
 fn exercise(bytes: &[u8]) -> bool {
     let Ok(file) = vbc::read(bytes) else { return false };
     let report = vbc::validate(&file);
@@ -41,7 +41,7 @@ fn exercise(bytes: &[u8]) -> bool {
     let model = file.to_model();
     if let Ok(written) = vbc::write(&model) {
         let again = vbc::read(&written).map(|file| file.to_model());
-        // What does not hold together may read again as another form; what is valid may not.
+        // An inconsistent file may be written in another form; a valid one may not.
         assert!(!report.is_valid() || again == Ok(model), "writing changed a valid file");
     }
     true
@@ -105,7 +105,7 @@ fn any_byte_changed_to_any_other() {
     );
 }
 
-/// Any model that both dialects can hold, valid or not: known enumerants, everything else free.
+/// Any model that both dialects can represent, valid or not: known enumerants, all other values free.
 fn any_model(u: &mut Unstructured) -> Result<Model> {
     let mut model = samples::everything();
     model.tables = vbc::Tables::from_sizes(u.arbitrary()?);

@@ -1,4 +1,4 @@
-//! Every rule of the VBC validator is broken once, by itself, in a file that is fine otherwise.
+//! For every rule of the VBC validator, one change to a valid file violates it.
 
 use super::samples;
 use crate::common;
@@ -14,7 +14,7 @@ fn rules(report: &Report) -> Vec<&'static str> {
 }
 
 #[test]
-fn samples_are_as_they_were_made() {
+fn samples_match_the_generator() {
     for (name, made) in samples::all() {
         let path = common::data(name);
         if std::env::var_os("BLESS").is_some() {
@@ -29,7 +29,7 @@ fn samples_are_as_they_were_made() {
 }
 
 #[test]
-fn samples_have_no_findings_but_their_own() {
+fn samples_have_only_their_expected_findings() {
     let expected: [(&str, &[&str]); 5] = [
         ("minimal.vbc", &[]),
         ("everything.vbc", &[]),
@@ -59,10 +59,10 @@ fn salvaged_samples_hold_the_same_facts() {
     assert_eq!(vbc::read(&raw).unwrap().subpass_name(1), Some(&b"input1"[..]));
 }
 
-/// What breaks a rule: a change to the model, to its code, or to the bytes.
+/// A violation: a change to the model, to its code, or to the bytes.
 enum Break {
     Model(fn(&mut Model)),
-    /// In a stage's code, the first instruction of an opcode with this operand gets that operand: two pairs of
+    /// Sets the operand of the first instruction with an opcode and an old operand, in a stage's code: two pairs of
     /// position and word.
     Code(Stage, u16, (usize, u32), (usize, u32)),
     Bytes(fn(&mut Vec<u8>)),
@@ -77,7 +77,7 @@ const DECORATE: u16 = 71;
 const INPUTS: usize = 25 + 4;
 const OUTPUTS: usize = INPUTS + 3 * 8 + 4;
 
-/// Makes code 65536 words longer: line instructions before the return, which mean nothing.
+/// Makes code 65536 words longer with line instructions before the return, which have no effect.
 fn overflow(code: &mut Vec<u32>) {
     let before_return = code.len() - 2;
     code.splice(
@@ -157,7 +157,7 @@ const BREAKS: &[(&str, Break)] = &[
     ("output-unreflected", InModel(|m| { m.outputs.remove(0); })),
     ("output-type", InModel(|m| m.outputs[0].base = BaseType::UINT)),
     ("push-size", InModel(|m| { let mut b = m.bindings[0]; b.slot = 10; m.bindings.push(b); })),
-    // No set, another set, and an image with `Sampled` of the other kind.
+    // No set, another set, and an image with the other kind of `Sampled`.
     ("descriptor-unknown", Code(Vert, DECORATE, (1, 34), (1, 26))),
     ("descriptor-unknown", Code(Vert, DECORATE, (1, 34), (2, 3))),
     ("descriptor-type", Code(Frag, 25, (6, 1), (6, 2))),
@@ -184,7 +184,7 @@ fn member(name: &str, offset: u32, array: u8) -> vbc::UniformMember {
     }
 }
 
-/// A uniform that the code does not use, so that only the reflection's own rules see the change.
+/// A uniform that the code does not use, so that only the reflection's own rules apply to the change.
 fn unused_uniform(model: &mut Model, change: fn(&mut vbc::UniformModel)) {
     let mut uniform = model.uniform.take().unwrap();
     change(&mut uniform);
@@ -205,7 +205,7 @@ fn rank(model: &mut Model, rank: TexelRank) {
     model.bindings.push(binding);
 }
 
-/// A binding's texels changed; a slot the code does not use for the first three, which it would miss.
+/// Changes a binding's texels; for the first three a slot that the code does not use, to avoid other findings.
 fn format(model: &mut Model, index: usize, texel: TexelType, size: u8, components: u8) {
     let mut binding = model.bindings[index];
     let Shape::Texel { rank, .. } = binding.shape else {
@@ -231,7 +231,7 @@ fn patch(code: &mut [u32], opcode: u16, with: (usize, u32), gets: (usize, u32)) 
     code[found.expect("an instruction to break") + 1 + gets.0] = gets.1;
 }
 
-/// The sample with one thing broken.
+/// The sample with one violation.
 fn broken(change: &Break) -> Vec<u8> {
     let mut model = samples::everything();
     match change {
@@ -247,7 +247,7 @@ fn broken(change: &Break) -> Vec<u8> {
 }
 
 #[test]
-fn each_rule_is_broken_by_itself() {
+fn each_rule_is_violated_alone() {
     for (i, (rule, change)) in BREAKS.iter().enumerate() {
         let bytes = broken(change);
         let report = vbc::check(&bytes);
@@ -274,8 +274,8 @@ fn each_rule_is_broken_by_itself() {
 }
 
 #[test]
-fn every_rule_has_its_break() {
-    // These are met in the samples, in tests of their own, or both.
+fn every_rule_has_a_violation() {
+    // Covered by the samples, by separate tests, or both.
     let elsewhere = [
         "legacy-dialect",
         "subpass-records-48",
@@ -351,7 +351,7 @@ fn overflowed_word_counts_are_salvaged() {
 }
 
 #[test]
-fn a_count_that_overflowed_to_zero_is_no_absent_stage() {
+fn a_count_that_overflowed_to_zero_is_not_an_absent_stage() {
     let mut model = samples::minimal();
     let reflection = vbc::write(&model).unwrap().len() - 4 * model.code.iter().map(Vec::len).sum::<usize>();
     let code = model.code_mut(Frag);
@@ -372,7 +372,7 @@ fn a_count_that_overflowed_to_zero_is_no_absent_stage() {
 }
 
 #[test]
-fn the_writer_refuses_by_name_what_does_not_fit() {
+fn the_writer_rejects_oversized_values_by_name() {
     let refused = |change: fn(&mut Model)| {
         let mut model = samples::everything();
         change(&mut model);
@@ -384,7 +384,7 @@ fn the_writer_refuses_by_name_what_does_not_fit() {
     );
     assert_eq!(
         refused(|m| m.uniform.as_mut().unwrap().size = 0),
-        "vbc: uniform: unsupported: a size of 0, which says that there is none"
+        "vbc: uniform: unsupported: a size of 0, which means that there is no uniform"
     );
     assert_eq!(
         refused(|m| m.uniform.as_mut().unwrap().members[1].name = vec![b'a'; 256]),
@@ -445,7 +445,7 @@ fn requirements_have_their_reasons() {
 }
 
 #[test]
-fn what_cannot_be_read_says_why() {
+fn read_errors_have_their_reason() {
     let message = |change: fn(&mut Vec<u8>)| {
         let mut bytes = vbc::write(&samples::everything()).unwrap();
         change(&mut bytes);
@@ -473,7 +473,7 @@ fn what_cannot_be_read_says_why() {
     );
     assert_eq!(
         message(|b| b.truncate(20)),
-        "vbc: header: binding table sizes runs past end of file (10 bytes wanted, 5 left) (at offset 0xf)"
+        "vbc: header: binding table sizes runs past end of file (10 bytes needed, 5 left) (at offset 0xf)"
     );
     assert_eq!(
         message(|b| b.truncate(INPUTS + 20)),

@@ -1,11 +1,11 @@
-//! VBC samples of our own: small files made here from the format's description, each section and dialect in them.
+//! Our own VBC samples: small files generated from the format's description, covering each section and dialect.
 
 use loader::vbc::{
     BaseType, Binding, Model, Shape, Stage, Stages, SubpassInput, Tables, TexelRank, TexelType, UniformMember,
     UniformModel, Variable,
 };
 
-/// Every sample that lies in `tests/data`, by file name.
+/// Every sample in `tests/data`, by file name.
 pub fn all() -> [(&'static str, Vec<u8>); 5] {
     let written = |model: &Model| loader::vbc::write(model).expect("a sample that can be written");
     [
@@ -43,7 +43,7 @@ const SMALL_TABLES: Tables = Tables {
     rwtexels: 3,
 };
 
-/// Something in every section, and all of it declared in the code.
+/// An entry in every section, all declared in the code.
 pub fn everything() -> Model {
     let frag = Stages(Stage::Frag.bit());
     let variable = |location, base, dims, array| Variable {
@@ -181,13 +181,13 @@ const OUTPUT: u32 = 3;
 const PUSH_CONSTANT: u32 = 9;
 const STORAGE_BUFFER: u32 = 12;
 
-/// A SPIR-V module in the making: declarations, and a `main` that returns.
+/// A SPIR-V module under construction: declarations, and a `main` that returns.
 #[derive(Default)]
 struct Module {
     capabilities: Vec<u32>,
     annotations: Vec<u32>,
     declarations: Vec<u32>,
-    /// Declarations without their result, for using equal types once.
+    /// Declarations without their result, to declare equal types once.
     known: Vec<(Vec<u32>, u32)>,
     globals: Vec<u32>,
     bound: u32,
@@ -449,8 +449,8 @@ pub fn legacy(model: &Model) -> Vec<u8> {
     out
 }
 
-/// The model with subpass inputs as the compiler's 48-byte objects: string (pointer, length, 16 bytes in place),
-/// index, pointer to the type.
+/// The model with subpass inputs as the compiler's 48-byte objects: string (pointer, length, 16 inline bytes), index,
+/// pointer to the type.
 pub fn raw_subpass(model: &Model) -> Vec<u8> {
     let written = loader::vbc::write(model).expect("a sample that can be written");
     let code_bytes = 4 * model.code.iter().map(Vec::len).sum::<usize>();

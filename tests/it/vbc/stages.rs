@@ -1,6 +1,6 @@
-//! Tessellation and geometry stages: loaded, validated, and drawn right to the pixel.
+//! Tessellation and geometry stages: loaded, validated, and compared in every pixel.
 //!
-//! No compiler writes such files, so they are made here from the SPIR-V in `tests/data/vbc/stages` (glslang's, of the
+//! No compiler writes such files, so the tests build them from the SPIR-V in `tests/data/vbc/stages` (glslang's, of the
 //! GLSL beside it).
 
 use crate::common;
@@ -95,7 +95,7 @@ fn findings(change: impl FnOnce(&mut Model)) -> Vec<&'static str> {
         .collect()
 }
 
-/// Sets a decoration's operand: of the variable in `class` located at `from`, the location becomes `to`.
+/// Changes a decoration's operand: the variable in `class` with location `from` gets location `to`.
 fn move_location(words: &mut [u32], class: u32, from: u32, to: u32) {
     let located: Vec<(usize, u32)> = loader::spirv::instructions(words)
         .flatten()
@@ -124,7 +124,7 @@ fn interfaces_that_do_not_match_are_found() {
     let patch_as_vertex = findings(|model| move_location(model.code_mut(Stage::Tese), INPUT, 0, 1));
     assert!(patch_as_vertex.contains(&"stage-input-type"), "{patch_as_vertex:?}");
     let vec4_from_vec3 = findings(|model| {
-        // The fragment's own vec3 becomes a float: its type is the one of three components.
+        // The fragment's own vec3 becomes a float, because its type is the one with three components.
         let words = model.code_mut(Stage::Frag);
         let three = loader::spirv::instructions(words)
             .flatten()
@@ -145,7 +145,7 @@ fn interfaces_that_do_not_match_are_found() {
 }
 
 #[test]
-fn the_wrong_topology_is_refused_before_the_driver() {
+fn the_wrong_topology_is_rejected_before_the_driver() {
     let bytes = vbc::write(&file(true, false)).unwrap();
     let scene = Scene::parse("topology = \"triangles\"", Path::new("")).unwrap();
     let error = harness::draw(common::context(), &bytes, &scene).unwrap_err();

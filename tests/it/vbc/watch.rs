@@ -1,4 +1,4 @@
-//! Hot reload: what a watcher does when its files change, and what `run --watch` prints.
+//! Hot reload: a watcher's behaviour when its files change, and the output of `run --watch`.
 
 use crate::common;
 
@@ -33,9 +33,9 @@ fn a_bad_change_keeps_the_last_good_pipeline() {
         Event::Kept(why) => assert!(why.contains("vbc"), "{why}"),
         other => panic!("a cut file gives {other:?}"),
     }
-    assert!(matches!(watcher.look(), Event::Same), "a fault is told once");
+    assert!(matches!(watcher.look(), Event::Same), "an error is reported once");
 
-    // The scene still works, with the pipeline from before.
+    // The scene still works with the previous pipeline.
     std::fs::write(&scene, "size = [16, 16]\n# touched").unwrap();
     assert_eq!(drawn(watcher.look()), first);
     std::fs::write(&scene, "size = \"large\"").unwrap();

@@ -1,4 +1,4 @@
-//! A device on a bus, and a guest that reads and writes whatever it likes.
+//! A device on a bus, with a guest that reads and writes arbitrary addresses.
 
 use board::{Bus, Device, Model, Options, Product, Ram};
 use emulator::exec::wide::Wide;
@@ -11,10 +11,10 @@ const BASE: u64 = 0x4000_0000;
 /// Bytes of memory: page tables, then what jobs read and write.
 const SIZE: usize = 1 << 18;
 
-/// Instructions of a job at most.
+/// Maximum number of instructions of a job.
 const BUDGET: u64 = 1 << 12;
 
-/// Steps of an input at most.
+/// Maximum number of steps of an input.
 const STEPS: usize = 400;
 
 struct Machine {
@@ -24,7 +24,7 @@ struct Machine {
 }
 
 impl Machine {
-    /// Memory at its own address, by tables at its begin.
+    /// Memory at its own address, with tables at its start.
     fn new(model: Model, at_once: bool) -> Self {
         let ram = Arc::new(Ram::zeroed(BASE, SIZE));
         let put = |at: u64, word: u32| assert!(ram.write(at, &word.to_le_bytes()));
@@ -43,7 +43,7 @@ impl Machine {
             assert_ne!(
                 before >> line.number() & 1 != 0,
                 level,
-                "{line}: told a level that it has already"
+                "{line}: notified of a level that it has already"
             );
         });
         let device = Device::new(ram.clone(), options).unwrap();
@@ -61,8 +61,9 @@ impl Machine {
     }
 }
 
-/// No order of reads, writes, interrupts and resets does more than hang the GPU: each of its own is the same twice, and a
-/// reset leaves a chip that is as new. The first byte is the GPU; then seven bytes a step: what, where in words, a value.
+/// No order of reads, writes, interrupts and resets does more than hang the GPU: each repeats with the same results,
+/// and a reset restores the initial state. The first byte is the GPU; then seven bytes per step: kind, word offset,
+/// value.
 pub fn accesses(bytes: &[u8]) {
     let Some((&first, steps)) = bytes.split_first() else {
         return;
@@ -70,7 +71,7 @@ pub fn accesses(bytes: &[u8]) {
     let product = [Product::Mali400, Product::Mali450][usize::from(first & 1)];
     let pps = 1 + u32::from(first >> 1) % product.most_pixel_processors();
     let model = Model::new(product, pps).unwrap();
-    // Jobs on the device's own threads end at no certain time: only those within the write are the same twice.
+    // Jobs on the device's threads end at no fixed time: only jobs within the write repeat exactly.
     let at_once = first < 0xc0;
     let machines = [Machine::new(model, at_once), Machine::new(model, at_once)];
     let machines = &machines[..1 + usize::from(at_once)];
@@ -116,7 +117,7 @@ fn step(what: u8, offset: u32, value: u32) -> Vec<u8> {
     bytes
 }
 
-/// The kernel's driver from probe to power-off, and jobs of both kinds in memory that is mapped.
+/// The kernel driver's sequence from probe to power-off, and jobs of both kinds in mapped memory.
 pub fn seeds() -> Vec<Vec<u8>> {
     let text = crate::sample("emulator/board/tests/lima.trace");
     let trace = board::trace::Trace::read(&text).unwrap();
@@ -149,7 +150,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// A text is a register trace or an error; one that can be read can be played, and told.
+/// A text is a register trace or an error; a valid one can be replayed and printed.
 pub fn text(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(trace) = board::trace::Trace::read(text) else {
@@ -163,7 +164,7 @@ pub fn text(bytes: &[u8]) {
     let _ = trace.play(options).unwrap();
 }
 
-/// The beginning of the kernel's driver.
+/// The start of the kernel driver's sequence.
 pub fn texts() -> Vec<Vec<u8>> {
     let text = crate::sample("emulator/board/tests/lima.trace");
     let start: Vec<&str> = text.lines().take(60).collect();

@@ -1,4 +1,4 @@
-//! Shaders in source, on their way to machine code.
+//! Compiling shader sources to machine code.
 
 use compiler::{Input, Options, Stage};
 use loader::mbs::Mbs;
@@ -7,8 +7,8 @@ use translate::frontend::Settings;
 use translate::{Language, ShaderStage, Source};
 use utgard::{shader, stats};
 
-/// Any text is a program without findings whose text and bytes come back, or an error that says something. Texts with an
-/// `@` are taken for WGSL, others for GLSL ES; each as both stages.
+/// Any text is a program without findings that round-trips through text and bytes, or an error with a message. Texts
+/// with an `@` are treated as WGSL, others as GLSL ES; each as both stages.
 pub fn text(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let wgsl = text.contains('@');
@@ -48,7 +48,7 @@ pub fn text(bytes: &[u8]) {
     }
 }
 
-/// Shaders to start from.
+/// Initial shaders.
 pub fn seeds() -> Vec<Vec<u8>> {
     let vertex = "attribute vec4 p; uniform mat4 m; uniform vec4 k[4]; varying vec2 v; void main() {
         vec4 s = p; for (int i = 0; i < 9; i++) { if (float(i) > k[1].x) break; s = s.yzwx * 0.5 + k[i]; }

@@ -1,6 +1,6 @@
-//! Every engine gives what the scalar one gives, bit for bit, for any program and state.
+//! Every engine matches the scalar one, bit for bit, for any program and state.
 //!
-//! A case is a seed, which makes the state, and words, which are the program; without words the seed makes one too.
+//! A case is a seed, which generates the state, and words, which are the program; without words the seed generates one.
 
 use crate::programs::without_addresses;
 use crate::{programs, words_of};
@@ -29,7 +29,7 @@ pub fn others() -> [Box<dyn Engine>; 5] {
     ]
 }
 
-/// Numbers as bits; which NaN it is does not count.
+/// Numbers as bits, with one pattern for all NaNs.
 pub fn bits(values: &[f32]) -> Vec<u32> {
     let one = |value: &f32| {
         if value.is_nan() {
@@ -57,14 +57,14 @@ fn vec4s(random: &mut Rng, count: usize) -> Vec<[f32; 4]> {
     (0..count).map(|_| std::array::from_fn(|_| number(random))).collect()
 }
 
-/// The seed of an input, and the words behind it.
+/// The seed of an input, and the following words.
 pub(crate) fn split(bytes: &[u8]) -> (Rng, Vec<u32>) {
     let (seed, rest) = bytes.split_at(bytes.len().min(8));
     let seed = seed.iter().fold(0, |seed, byte| seed << 8 | u64::from(*byte));
     (Rng::with_seed(seed), words_of(rest))
 }
 
-/// A vertex program gives the same outputs and counts with every engine.
+/// A vertex program has the same outputs and counts with every engine.
 pub fn vertices(bytes: &[u8]) {
     let (mut random, words) = split(bytes);
     let program = match words.len() {
@@ -75,7 +75,7 @@ pub fn vertices(bytes: &[u8]) {
             } else {
                 gp::random::program(&mut random, length)
             };
-            // Programs without addresses take the fast way.
+            // Programs without addresses take the fast path.
             if random.u32(..4) != 0 {
                 program.iter_mut().for_each(without_addresses);
             }
@@ -91,7 +91,7 @@ pub fn vertices(bytes: &[u8]) {
     compare_vertices(program, &mut random, 40);
 }
 
-/// Runs a program over at most `most` random vertices with every engine; the vertices it ran to the end for.
+/// Runs a program over at most `most` random vertices with every engine; returns the number of completed vertices.
 pub fn compare_vertices(program: Vec<gp::Instruction>, random: &mut Rng, most: usize) -> usize {
     let program = VertexProgram::new(program);
     let (uniforms, count) = (vec4s(random, 304), 1 + random.usize(..most));
@@ -159,7 +159,7 @@ fn inputs(random: &mut Rng) -> Inputs {
     inputs
 }
 
-/// Where textures lie.
+/// Address of the textures.
 const TEXELS: u32 = 0x1_0000;
 
 /// Memory full of noise, for textures.
@@ -198,7 +198,7 @@ fn texture(format: u32, size: u32, cube: bool, random: &mut Rng) -> Descriptor {
     Descriptor::parse(&words)
 }
 
-/// A fragment program gives the same colours, depths, survivors and counts with every engine.
+/// A fragment program has the same colours, depths, survivors and counts with every engine.
 pub fn fragments(bytes: &[u8]) {
     let (mut random, mut words) = split(bytes);
     if words.is_empty() {
@@ -213,7 +213,7 @@ pub fn fragments(bytes: &[u8]) {
     compare_fragments(&words, &mut random);
 }
 
-/// Runs a program over random quads with every engine; the fragments compared, and the quads that lost some.
+/// Runs a program over random quads with every engine; returns the fragments compared, and the quads that lost some.
 pub fn compare_fragments(words: &[u32], random: &mut Rng) -> (usize, usize) {
     let Ok(program) = FragmentProgram::read(words) else {
         return (0, 0);

@@ -1,8 +1,8 @@
-//! Random shaders in GLSL ES, for the compiler and, as programs like those of compilers, for every engine.
+//! Random GLSL ES shaders, for the compiler and, as typical compiled programs, for every engine.
 
 use fastrand::Rng;
 
-/// A shader in the making.
+/// A shader under construction.
 struct Writer<'a> {
     random: &'a mut Rng,
     text: String,
@@ -21,7 +21,7 @@ impl Writer<'_> {
         choices[self.random.usize(..choices.len())]
     }
 
-    /// A component or some of a variable.
+    /// A component or several components of a variable.
     fn leaf(&mut self, size: usize) -> String {
         if self.random.u32(..5) == 0 {
             let number = self.pick(&["0.0", "0.5", "1.0", "2.0", "-0.25", "3.75"]);
@@ -31,7 +31,7 @@ impl Writer<'_> {
         format!("{variable}.{swizzle}")
     }
 
-    /// An expression of so many components.
+    /// An expression with a number of components.
     fn value(&mut self, size: usize, depth: u32) -> String {
         if depth == 0 {
             return self.leaf(size);
@@ -79,7 +79,7 @@ impl Writer<'_> {
     /// An assignment, to some components or all.
     fn assign(&mut self) -> String {
         let (variable, size) = (self.pick(&["t", "r"]), 1 + self.random.usize(..4));
-        // What is assigned to must not name a component twice.
+        // An assignment's target must not name a component twice.
         let to = [
             &["x", "y", "z", "w"][..],
             &["xy", "zw", "yx", "wy"],

@@ -1,4 +1,4 @@
-//! A small job of the driver, and what becomes of it when words in its memory are changed.
+//! A small job of the driver, with changed words in its memory.
 
 use emulator::driver::{self, Draw, Error, Image, Picture};
 use emulator::exec::Engine;
@@ -25,26 +25,26 @@ const FRAGMENT: &str = ".fragment\n.uniform vec4 scale\n.uniform sampler2D pictu
     load.v ^discard.xy 0.xy, texld 0, mov.v1 $1 ^texture, sync\n load.v $0 0, load.u 0, mul.v0 $1 $1 ^uniform\n\
     branch.gt $0.x $0.y end\n mul.v0 $1 $1 $0\n end: mov.v1 $2 $1, stop\n";
 
-/// Words of the driver's buffer objects, which lie one behind the other.
+/// Words of the driver's buffer objects, which are contiguous.
 fn addresses(gpu: &Gpu) -> Vec<u32> {
     let mut pages = Vec::new();
     let mut page = 0x0100_0000u32;
     while gpu.memory.word(page).is_ok() {
-        // What matters lies at the beginning of each.
+        // The relevant words are at the start of each.
         pages.extend((page..page + 256).step_by(4));
         page += 4096;
     }
     pages
 }
 
-/// Instructions a job may run: many times what the whole one does.
+/// Maximum number of instructions of a job: many times that of the unchanged one.
 const BUDGET: u64 = 1 << 21;
 
-/// A change of a word: where, a number, and what it does with it.
+/// A change of a word: index, number, and operation.
 pub type Change = (u32, u32, u32);
 
-/// A job with changed words is a picture or a fault, the same with every engine. A change is two bytes of place, four of
-/// a number, and one of what it does.
+/// A job with changed words yields a picture or a fault, the same with every engine. A change is two bytes of index,
+/// four of a number, and one of the operation.
 pub fn damaged(bytes: &[u8]) {
     static JOB: OnceLock<Job> = OnceLock::new();
     let number = |bytes: &[u8]| bytes.iter().fold(0, |number: u32, byte| number << 8 | u32::from(*byte));
@@ -95,7 +95,7 @@ impl Job {
         draw
     }
 
-    /// Runs the changed job with all engines, with fast paths and without, which must agree; how it ended.
+    /// Runs the changed job with all engines, with fast paths and without, which must agree; returns the result.
     pub fn run(&self, changes: &[Change]) -> String {
         let draw = self.draw();
         let run = |engine: Box<dyn Engine>| {

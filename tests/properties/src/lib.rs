@@ -1,7 +1,7 @@
-//! What must hold of any input at all, one function per format and property: bytes in, a panic when it does not hold.
+//! Properties that must hold for any input, one function per format and property: takes bytes, panics on a violation.
 //!
 //! `fuzz/` makes a coverage-guided fuzz target of each ([`ALL`] is the list), and the tests run them over the samples,
-//! the kept findings and random damage. A property takes no more than milliseconds for any input.
+//! the kept findings and damaged inputs. A property takes only milliseconds for any input.
 #![forbid(unsafe_code)]
 
 use std::path::Path;
@@ -27,14 +27,14 @@ pub mod vbc;
 pub mod wire;
 pub mod words;
 
-/// A property: its name, where samples of its inputs lie in `tests/data` (folder and ending), and itself.
+/// A property: its name, its samples in `tests/data` (folder and extension), and its function.
 #[derive(Clone, Copy, Debug)]
 pub struct Property {
     /// The name of its fuzz target.
     pub name: &'static str,
-    /// Folder below `tests/data`, and how names end there; none where the inputs are no files.
+    /// Folder below `tests/data`, and extension; `None` if the inputs are not files.
     pub samples: Option<(&'static str, &'static str)>,
-    /// Panics when the input breaks it.
+    /// Panics if the input violates the property.
     pub check: fn(&[u8]),
 }
 
@@ -43,7 +43,7 @@ macro_rules! properties {
         /// Every property.
         pub const ALL: &[Property] = &[$($(#[$only])* Property { name: stringify!($name), samples: $samples, check: $check }),*];
 
-        /// The properties by name, for fuzz targets that are one each.
+        /// The properties by name, for fuzz targets.
         pub mod by_name {
             $($(#[$only])* pub use $check as $name;)*
         }
@@ -94,13 +94,10 @@ properties! {
     compile_text = crate::compile::text, None;
 }
 
-/// What cannot be read is not valid by `check` either; what is not supported may be.
+/// An unreadable file must be invalid for `check` too; an unsupported one may be valid.
 fn refused_too(report: &loader::Report, error: &loader::Error) {
     let silent = report.diagnostics.is_empty();
-    assert!(
-        !silent,
-        "check has nothing to say of a file that cannot be read: {error}"
-    );
+    assert!(!silent, "check has no finding for an unreadable file: {error}");
     let invalid = error.kind() == loader::ErrorKind::Invalid;
     assert!(
         !(invalid && report.is_valid()),
@@ -108,7 +105,7 @@ fn refused_too(report: &loader::Report, error: &loader::Error) {
     );
 }
 
-/// Little-endian words of bytes; a rest that fills no word is left out.
+/// Little-endian words of bytes, without an incomplete last word.
 pub fn words_of(bytes: &[u8]) -> Vec<u32> {
     let words = bytes.chunks_exact(4);
     words
@@ -116,19 +113,19 @@ pub fn words_of(bytes: &[u8]) -> Vec<u32> {
         .collect()
 }
 
-/// A sample of the repository's, as a text.
+/// A sample of the repository as text.
 ///
 /// # Panics
-/// Where it is not there.
+/// If it is missing.
 pub fn sample(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Everything at hand to start from: what [`seeds`] makes, samples, the small corpora, and what once broke the property.
+/// All initial inputs: those of [`seeds`], samples, the small corpora, and earlier violations.
 ///
 /// # Errors
-/// When a file cannot be read.
+/// If a file cannot be read.
 pub fn inputs(property: &Property) -> std::io::Result<Vec<Vec<u8>>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut inputs = seeds(property.name);
@@ -155,7 +152,7 @@ pub fn inputs(property: &Property) -> std::io::Result<Vec<Vec<u8>>> {
     Ok(inputs)
 }
 
-/// Inputs that a fuzzer starts from, made here because formats need them whole: of a property without samples.
+/// Initial inputs of a property without samples, generated here because formats need complete ones.
 pub fn seeds(name: &str) -> Vec<Vec<u8>> {
     match name {
         "mbs_read" | "mbs_text" | "mbs_use" => mbs::seeds(),

@@ -1,4 +1,4 @@
-//! Whatever program is lifted becomes SPIR-V that is valid, exactly and for reading.
+//! Any lifted program becomes valid SPIR-V, in exact and in readable form.
 
 use crate::engines::split;
 use crate::words_of;
@@ -7,10 +7,11 @@ use loader::mbs::{Program, Stage};
 use loader::spirv::Grammar;
 use utgard::{gp, pp};
 
-/// Words of a program that are looked at, at most.
+/// Maximum number of words of a program.
 const MAX_WORDS: usize = 4 * 96;
 
-/// A case is a seed, whose first bit is the stage, and words, which are the program; without words the seed makes one.
+/// A case is a seed, whose first bit is the stage, and words, which are the program; without words the seed generates
+/// one.
 pub fn valid(bytes: &[u8]) {
     let (mut random, mut words) = split(bytes);
     let stage = if random.bool() { Stage::Vertex } else { Stage::Fragment };
@@ -47,9 +48,9 @@ pub fn valid(bytes: &[u8]) {
             Ok(shader) => shader,
             Err(error) => {
                 let fits = match error.kind() {
-                    // Where the viewport is has to be told, or seen.
+                    // The viewport must be given or detected.
                     ErrorKind::Unsupported { .. } | ErrorKind::Interface(_) => true,
-                    // Words from anywhere need be no program; what the generator makes is one.
+                    // Arbitrary words need not be a program; generated ones are.
                     ErrorKind::Code { .. } => !made,
                     _ => false,
                 };

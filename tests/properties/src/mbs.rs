@@ -7,7 +7,7 @@ use emulator::gpu::Gpu;
 use loader::mbs::{self, Mbs, RULES, Stage};
 use utgard::shader;
 
-/// Reading: whatever can be read is written as the same bytes, and every finding has a rule and lies in the file.
+/// Reading: a readable file is written as the same bytes, and every finding has a rule and an offset in the file.
 pub fn read(bytes: &[u8]) {
     let Ok(file) = Mbs::read(bytes) else { return };
     assert!(file.write() == bytes, "other bytes come back");
@@ -32,7 +32,7 @@ pub fn text(bytes: &[u8]) {
     assert!(again.write() == bytes, "other bytes come back from the text\n{text}");
 }
 
-/// Any text is a file or an error with a place in it; what is assembled can be read.
+/// Any text is a file or an error with a place; an assembled file can be read.
 pub fn assemble(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let _ = shader::recognises(text);
@@ -46,10 +46,10 @@ pub fn assemble(bytes: &[u8]) {
     }
 }
 
-/// Most instructions that a job may run here.
+/// Maximum number of instructions of a job.
 const BUDGET: u64 = 1 << 18;
 
-/// Use: a program beside a sound one is drawn with, to the same picture by both engines, or refused.
+/// Use: a program is drawn together with a sound one, to the same picture by both engines, or rejected.
 pub fn used(bytes: &[u8]) {
     let Ok(file) = Mbs::read(bytes) else { return };
     if !mbs::validate(&file).is_valid() {
@@ -80,7 +80,7 @@ pub fn used(bytes: &[u8]) {
     }
 }
 
-/// Files to start from.
+/// Initial files.
 pub fn seeds() -> Vec<Vec<u8>> {
     let fragment = ".fragment\n.uniform vec4 tint\n.uniform sampler2D s\n.varying vec2 at\n load.v ^discard.xy 0.xy, texld 0, \
         mov.v1 $0 ^texture, sync\n load.u 0, mul.v0 $0 $0 ^uniform, stop\n";

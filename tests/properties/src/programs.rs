@@ -1,4 +1,4 @@
-//! Random programs whose units meet: few registers, many units in an instruction, plain operations half of the time.
+//! Random programs whose units interact: few registers, many units per instruction, plain operations half of the time.
 
 use fastrand::Rng;
 use utgard::gp::{self, Stored};
@@ -20,7 +20,7 @@ fn scalar(random: &mut Rng) -> Scalar {
     register(random).component(pick(random, &Component::ALL))
 }
 
-/// A component of any register, those of the pipeline included.
+/// A component of any register, including those of the pipeline.
 fn any_scalar(random: &mut Rng) -> Scalar {
     let register = if random.bool() {
         register(random)
@@ -30,7 +30,7 @@ fn any_scalar(random: &mut Rng) -> Scalar {
     register.component(pick(random, &Component::ALL))
 }
 
-/// Puts a register in the place of one that keeps values.
+/// Replaces a general register by one of the few.
 fn few(random: &mut Rng, have: &mut Register) {
     if !have.is_pipeline() {
         *have = register(random);
@@ -106,7 +106,7 @@ fn memory(random: &mut Rng, i: &mut Instruction) {
     }
 }
 
-/// Registers, masks and operations of the units that compute.
+/// Registers, masks and operations of the arithmetic units.
 fn arithmetic(random: &mut Rng, i: &mut Instruction) {
     if let Some(unit) = &mut i.vec_mul {
         few(random, &mut unit.a);
@@ -159,7 +159,7 @@ fn arithmetic(random: &mut Rng, i: &mut Instruction) {
     }
 }
 
-/// A sum half of the time, and a choice by the scalar multiplier now and then.
+/// A sum half of the time, and sometimes a select by the scalar multiplier.
 fn plain(random: &mut Rng, have: (AccOp, Modifier), product: bool) -> (AccOp, Modifier) {
     match random.u32(..8) {
         0..4 => (AccOp::Add, Modifier::None),
@@ -229,7 +229,7 @@ pub fn vertex(random: &mut Rng, length: usize) -> Vec<gp::Instruction> {
     program
 }
 
-/// Takes what needs address registers out of an instruction.
+/// Removes uses of address registers from an instruction.
 pub fn without_addresses(i: &mut gp::Instruction) {
     i.load_offset = gp::LoadOffset::Nothing;
     i.store0_temporary = false;

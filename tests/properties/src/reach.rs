@@ -1,7 +1,7 @@
-//! What random programs of the PP reach: which units meet which others, and how.
+//! Coverage of random PP programs: which units interact, and how.
 //!
-//! A cell says that one unit's result met another unit of the same instruction or of the next. Every cell that
-//! [`unreachable`] has no reason against must be reached, or the programs test less than they seem to.
+//! A cell stands for one unit's result used by another unit of the same instruction or of the next. Every cell without
+//! a reason in [`unreachable`] must be reached, or the programs test less than they appear to.
 
 use std::collections::BTreeMap;
 use utgard::field::Code;
@@ -39,7 +39,7 @@ pub enum Unit {
     Branch,
 }
 
-/// Where a unit's result goes.
+/// Destination of a unit's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// Nowhere.
@@ -52,18 +52,18 @@ pub enum Outcome {
     Both,
 }
 
-/// What the second unit does to the first one's result.
+/// How the second unit uses the first one's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum How {
     /// It reads what was forwarded.
     ReadsForward,
-    /// It reads the register that was, or will be, stored to.
+    /// It reads the register that was, or will be, stored.
     ReadsStored,
     /// It stores to the same place.
     Overwrites,
 }
 
-/// Where an instruction goes.
+/// Control flow after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum End {
     /// To the next one.
@@ -78,10 +78,10 @@ pub enum End {
     Discard,
 }
 
-/// Where an operand comes from.
+/// Source of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum From {
-    /// A register that programs keep values in.
+    /// A general register.
     Register,
     /// First constants.
     Const0,
@@ -93,7 +93,7 @@ pub enum From {
     Uniform,
 }
 
-/// Two units that meet: the first one, whether the second is in the next instruction, the second one.
+/// Two interacting units: the first one, whether the second is in the next instruction, the second one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Meeting {
     /// The unit whose result it is.
@@ -111,17 +111,17 @@ pub struct Meeting {
 pub enum Cell {
     /// Where both results go, and whether each is a plain operation: a product or sum without a modifier.
     Meets(Meeting, [(Outcome, bool); 2]),
-    /// The component of the register that they meet in.
+    /// The component of the shared register.
     Component(Meeting, u8),
-    /// Where the second one's instruction goes.
+    /// Control flow after the second one's instruction.
     Ends(Meeting, End),
     /// An operation of a unit.
     Operation(Unit, u8),
-    /// What a unit does to its result.
+    /// A unit's result modifier.
     Modifier(Unit, u8),
-    /// Where a unit has operands from.
+    /// A unit's source of operands.
     Source(Unit, From),
-    /// A condition of a branch, and where its operands are from.
+    /// A condition of a branch, and the sources of its operands.
     Condition(u8, From, From),
 }
 
@@ -185,9 +185,9 @@ struct Use {
     access: Access,
     outcome: Outcome,
     plain: bool,
-    /// Results of other units that it takes without a register: the unit and its components.
+    /// Results of other units that it reads without a register: the unit and its components.
     forwards: Vec<(Unit, u32)>,
-    /// First and last float of the temporaries that it reads or stores to, where no offset is added.
+    /// First and last float of the temporaries that it reads or stores to, if no offset is added.
     temporaries: Option<(i32, i32)>,
 }
 
@@ -297,7 +297,7 @@ fn end(i: &Instruction) -> End {
     }
 }
 
-/// Components in which a second unit meets a first one's result.
+/// Components in which a second unit uses a first one's result.
 fn meets(first: &Use, second: &Use, how: How, next: bool) -> u32 {
     let shared = |reads: &[(Register, u32)], of: Register, mask: u32| {
         let same = reads.iter().filter(|(register, _)| *register == of);
@@ -329,7 +329,7 @@ fn meets(first: &Use, second: &Use, how: How, next: bool) -> u32 {
     }
 }
 
-/// Takes note of what a program reaches; whether some of it is new.
+/// Records the cells that a program reaches; returns whether some are new.
 pub fn note(program: &[Instruction], table: &mut Table) -> bool {
     let all: Vec<Vec<Use>> = program.iter().map(uses).collect();
     let mut new = false;
@@ -400,7 +400,7 @@ pub fn note(program: &[Instruction], table: &mut Table) -> bool {
     new
 }
 
-/// Where a unit's result may go.
+/// Possible destinations of a unit's result.
 fn outcomes(unit: Unit) -> &'static [Outcome] {
     use Outcome::{Both, Forwarded, Nothing, Stored};
     match unit {
@@ -430,7 +430,7 @@ fn reads_registers(unit: Unit) -> bool {
     !matches!(unit, Unit::Const0 | Unit::Const1 | Unit::Tile)
 }
 
-/// Why two units cannot meet so.
+/// Why two units cannot interact in this way.
 fn apart(meeting: Meeting) -> Option<&'static str> {
     let Meeting {
         first,
@@ -459,13 +459,13 @@ fn apart(meeting: Meeting) -> Option<&'static str> {
         How::ReadsStored if first == Unit::Store => (second != Unit::Load).then_some("only loads read temporaries"),
         How::ReadsStored if !reads_registers(second) => Some("the second reads no registers"),
         How::Overwrites if !stores(second) => Some("the second stores nothing"),
-        How::Overwrites if (first == Unit::Store) != (second == Unit::Store) => Some("registers are no temporaries"),
+        How::Overwrites if (first == Unit::Store) != (second == Unit::Store) => Some("registers are not temporaries"),
         How::Overwrites if !next && first >= second => Some("the second stores first"),
         _ => None,
     }
 }
 
-/// Why a cell cannot be reached; nothing where it can.
+/// Why a cell cannot be reached; `None` if it can.
 pub fn unreachable(cell: Cell) -> Option<&'static str> {
     let has_operations = |unit: Unit| {
         use Unit::{Combine, FloatAcc, FloatMul, Varying, VecAcc, VecMul};
@@ -515,7 +515,7 @@ pub fn unreachable(cell: Cell) -> Option<&'static str> {
     }
 }
 
-/// Every cell there is.
+/// All cells.
 pub fn cells() -> Vec<Cell> {
     let mut cells = Vec::new();
     for first in UNITS {

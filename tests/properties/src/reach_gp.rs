@@ -1,10 +1,10 @@
-//! What random programs of the GP reach, as [`reach`](crate::reach) has it for the PP.
+//! Coverage of random GP programs, like [`reach`](crate::reach) for the PP.
 
 use std::collections::BTreeMap;
 use utgard::field::Code;
 use utgard::gp::{Age, ComplexOp, Instruction, MulOp, PassOp, Source, Stored, Target, UNITS, Unit};
 
-/// Where a unit's result goes.
+/// Destination of a unit's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// To a register.
@@ -15,7 +15,7 @@ pub enum Outcome {
     Both,
 }
 
-/// What the second unit does to the first one's result.
+/// How the second unit uses the first one's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum How {
     /// It reads the result.
@@ -24,7 +24,7 @@ pub enum How {
     ReadsPort0,
     /// It reads the register by the second port.
     ReadsPort1,
-    /// It reads what the first port loaded in the instruction before.
+    /// It reads the value that the first port loaded in the instruction before.
     ReadsPort0Before,
     /// It stores to the same component.
     Overwrites,
@@ -33,7 +33,7 @@ pub enum How {
 /// A cell of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cell {
-    /// A unit's result, where it goes, and what another unit does to it how many instructions later.
+    /// A unit's result, its destination, and its use by another unit some instructions later.
     Meets {
         /// The unit whose result it is.
         first: Unit,
@@ -48,7 +48,7 @@ pub enum Cell {
         /// The program has no branches.
         straight: bool,
     },
-    /// The component of the register that they meet in.
+    /// The component of the shared register.
     Component(How, u8, u8),
     /// An operation of a unit.
     Operation(Unit, u8),
@@ -114,7 +114,7 @@ fn stored(i: &Instruction, unit: Unit) -> Vec<(u16, u8)> {
         .collect()
 }
 
-/// Whether some unit of the instructions behind one reads a unit's result of it.
+/// Whether a unit of the following instructions reads a unit's result.
 fn is_forwarded(program: &[Instruction], at: usize, unit: Unit) -> bool {
     [(1, Age::One), (2, Age::Two)].into_iter().any(|(distance, age)| {
         let later = program.get(at + distance);
@@ -141,10 +141,10 @@ fn read(program: &[Instruction], at: usize, unit: Unit, how: How) -> Vec<(u16, u
     sources.iter().filter_map(one).collect()
 }
 
-/// Takes note of what a program reaches; whether some of it is new.
+/// Records the cells that a program reaches; returns whether some are new.
 pub fn note(program: &[Instruction], table: &mut Table) -> bool {
     let straight = program.iter().all(|i| !i.branch);
-    // Where lanes have addresses of their own, every engine runs the scalar one's code.
+    // If lanes have different addresses, every engine runs the scalar one's code.
     let by_address = |i: &Instruction| {
         let offset =
             i.load_offset.register().is_some() && i.sources().iter().any(|source| matches!(source, Source::Memory(_)));
@@ -219,7 +219,7 @@ pub fn note(program: &[Instruction], table: &mut Table) -> bool {
     new
 }
 
-/// Why a cell cannot be reached; nothing where it can.
+/// Why a cell cannot be reached; `None` if it can.
 pub fn unreachable(cell: Cell) -> Option<&'static str> {
     match cell {
         Cell::Meets {
@@ -244,7 +244,7 @@ pub fn unreachable(cell: Cell) -> Option<&'static str> {
             _ => None,
         },
         Cell::Operation(unit, op) => {
-            // One operation of the multipliers takes both, and its result is the first one's.
+            // One operation of the multipliers uses both, and its result is the first one's.
             let both = MulOp::from_code(op.into()).row().takes == utgard::gp::ops::Takes::Both;
             (unit == Unit::Mul1 && both).then_some("the first multiplier has the result")
         }
@@ -252,7 +252,7 @@ pub fn unreachable(cell: Cell) -> Option<&'static str> {
     }
 }
 
-/// Every cell there is.
+/// All cells.
 pub fn cells() -> Vec<Cell> {
     let units = UNITS.map(|row| row.unit);
     let mut cells = Vec::new();
@@ -282,7 +282,7 @@ pub fn cells() -> Vec<Cell> {
             Unit::Pass => PassOp::ALL.iter().map(|op| op.code()).collect(),
         };
         cells.extend(operations.into_iter().map(|op| Cell::Operation(unit, op as u8)));
-        // The number of the last complex result means a constant where it is a second operand.
+        // The number of the last complex result means a constant if it is a second operand.
         let sources = Source::all().filter(|source| source.is_used());
         cells.extend(sources.map(|source| Cell::Source(unit, source.code() as u8)));
         cells.push(Cell::Branch(unit));

@@ -3,7 +3,7 @@
 use skrymir::scene::Scene;
 use std::path::Path;
 
-/// Any text is a scene or an error that says something.
+/// Any text is a scene or an error with a message.
 pub fn parse(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match Scene::parse(text, Path::new("")) {
@@ -12,7 +12,7 @@ pub fn parse(bytes: &[u8]) {
     }
 }
 
-/// Scenes to start from.
+/// Initial scenes.
 pub fn seeds() -> Vec<Vec<u8>> {
     let toml = "size = [64, 48]\nvertices = 6\ntopology = \"line-strip\"\nclear = [0, 0, 0, 1]\nblend = \"alpha\"\ncull = \"back\"\n\
         depth = { compare = \"less\", write = true, clear = 1.0 }\n[inputs]\n0 = [[0, -0.8], [0.8, 0.8]]\n[uniform]\ntint = [1, 0.5]\n\

@@ -1,6 +1,6 @@
 //! Test scripts: AmberScript and VkScript.
 
-/// Any text is a script or an error; a script prints as what reads to the same model.
+/// Any text is a script or an error; a script prints as text that parses to the same model.
 pub fn parse(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match script::parse(text) {

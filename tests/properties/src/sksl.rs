@@ -2,7 +2,8 @@
 
 use loader::sksl::{self, Builder, Command, Expression, Operator, ProgramKind, Statement, Tree};
 
-/// Reading: no bytes break it, `check` finds what reading finds, and the texts and JSON of what was read can be made.
+/// Reading: no bytes cause a panic, `check` finds the reader's errors, and a read file can be printed as texts and
+/// JSON.
 pub fn read(bytes: &[u8]) {
     let report = sksl::check(bytes);
     let _ = sksl::detect(bytes);
@@ -16,7 +17,7 @@ pub fn read(bytes: &[u8]) {
     }
 }
 
-/// Writing: the same tree comes back, and writing it again gives the same bytes.
+/// Writing: the same tree is read back, and written to the same bytes again.
 pub fn write(bytes: &[u8]) {
     let Ok(tree) = sksl::read(bytes) else { return };
     let Ok(written) = sksl::write(&tree) else { return };
@@ -25,7 +26,7 @@ pub fn write(bytes: &[u8]) {
     assert!(sksl::write(&again).as_ref() == Ok(&written), "written twice, two files");
 }
 
-/// Use: a valid program is translated to SPIR-V that our rules accept, or refused with a reason.
+/// Use: a valid program is translated to SPIR-V that our rules accept, or rejected with a reason.
 pub fn used(bytes: &[u8]) {
     let Ok(tree) = sksl::read(bytes) else { return };
     if !sksl::validate(&tree).is_valid() {
@@ -62,7 +63,7 @@ fn effect() -> Tree {
     b.define(main, &[value]).finish()
 }
 
-/// Files to start from.
+/// Initial files.
 pub fn seeds() -> Vec<Vec<u8>> {
     vec![sksl::write(&effect()).expect("a sound program")]
 }

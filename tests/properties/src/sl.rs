@@ -3,7 +3,7 @@
 use loader::sl::{self, Library, PrintOptions};
 use skrymir::s0::Host;
 
-/// Reading: `check` answers for any bytes, and what was read is written and read as the same library.
+/// Reading: `check` returns for any bytes, and a read library is written and read as the same one.
 pub fn read(bytes: &[u8]) {
     let report = sl::check(bytes);
     let library = match sl::read(bytes) {
@@ -24,7 +24,7 @@ pub fn read(bytes: &[u8]) {
     );
 }
 
-/// Text: with locations the same library comes back.
+/// Text: with locations the same library is parsed.
 pub fn text(bytes: &[u8]) {
     let Ok(library) = sl::read(bytes) else { return };
     let _ = sl::print(&library, &PrintOptions { locations: false });
@@ -33,7 +33,7 @@ pub fn text(bytes: &[u8]) {
     assert!(again == library, "another library comes back\n{text}");
 }
 
-/// Any text is a library or an error with a place; what parses is printed and parsed as the same.
+/// Any text is a library or an error with a place; a parsed library is printed and parsed as the same.
 pub fn parse(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     match sl::parse(text, "fuzz.s0") {
@@ -47,10 +47,10 @@ pub fn parse(bytes: &[u8]) {
     }
 }
 
-/// Invocations that a program may make here.
+/// Maximum number of invocations.
 const FUEL: u64 = 5_000;
 
-/// Use: whatever can be read runs to an end or a hard error within its fuel.
+/// Use: any readable library runs to an end or a hard error within its fuel.
 pub fn run(bytes: &[u8]) {
     match std::str::from_utf8(bytes)
         .ok()
@@ -74,7 +74,7 @@ fn run_library(library: &Library<'_>) {
     assert!(host.invocations() <= FUEL, "more invocations than fuel");
 }
 
-/// Libraries to start from: the repository's samples.
+/// Initial libraries: the repository's samples.
 pub fn seeds() -> Vec<Vec<u8>> {
     let texts =
         ["booleans", "exceptions", "globs", "loop"].map(|name| crate::sample(&format!("tests/data/sl/{name}.s0")));

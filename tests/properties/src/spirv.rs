@@ -6,7 +6,7 @@ use loader::spirv::{
 };
 use translate::Target;
 
-/// Reading: any bytes go through the walker and the operands in both orders, and through the rules.
+/// Reading: the walker, the operands in both orders, and the rules run on any bytes.
 pub fn read(bytes: &[u8]) {
     let Ok(words) = to_words(bytes) else { return };
     let grammar = Grammar::builtin();
@@ -29,7 +29,7 @@ pub fn read(bytes: &[u8]) {
     }
 }
 
-/// Text: with raw ids and the exact assembler the same words come back.
+/// Text: with raw ids and the exact assembler the same words result.
 pub fn text(bytes: &[u8]) {
     let Ok(words) = to_words(bytes) else { return };
     let grammar = Grammar::builtin();
@@ -54,7 +54,7 @@ pub fn text(bytes: &[u8]) {
     assert!(again == words, "other words come back\n{text}");
 }
 
-/// Any text is a module or an error with a place in it; what is assembled can be printed and assembled again.
+/// Any text is a module or an error with a place; an assembled module can be printed and assembled again.
 pub fn assemble(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let grammar = Grammar::builtin();
@@ -63,7 +63,7 @@ pub fn assemble(bytes: &[u8]) {
         Err(error) => return drop(error.render(text, "fuzz.spvasm")),
     };
     if text.contains('!') {
-        // A word as a number may be any, so it is a module no more than other bytes are.
+        // Raw words may have any value, so the result need not be a valid module.
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         return self::text(&bytes);
     }
@@ -80,7 +80,7 @@ pub fn assemble(bytes: &[u8]) {
     assert!(again == words, "other words come back\n{printed}");
 }
 
-/// Use: a valid module stays valid when its samplers are split, and can be handed to naga.
+/// Use: a valid module stays valid when its samplers are split, and naga returns without a crash.
 pub fn used(bytes: &[u8]) {
     let Ok(words) = to_words(bytes) else { return };
     let grammar = Grammar::builtin();
@@ -96,8 +96,8 @@ pub fn used(bytes: &[u8]) {
     }
 }
 
-/// Translation: any module is written or refused in every language, and none ends the process; a valid one stays valid
-/// behind the passes that other languages want.
+/// Translation: any module is written or rejected in every language, and none ends the process; a valid one stays valid
+/// after the passes for other languages.
 pub fn translated(bytes: &[u8]) {
     let Ok(words) = to_words(bytes) else { return };
     if validate(Grammar::builtin(), &words).is_valid() {
@@ -119,7 +119,7 @@ pub fn translated(bytes: &[u8]) {
     }
 }
 
-/// A small grammar to start from.
+/// A small grammar.
 pub const GRAMMAR: &str = r#"{"copyright":["x"],"magic_number":"0x07230203","major_version":1,"minor_version":6,"revision":1,
 "instructions":[{"opname":"OpNop","opcode":0},{"opname":"OpTypeInt","opcode":21,"operands":[{"kind":"IdResult"},
 {"kind":"LiteralInteger","quantifier":"?","name":"w"}],"capabilities":["Shader"]}],"operand_kinds":[
@@ -138,7 +138,7 @@ pub fn grammar(bytes: &[u8]) {
     }
 }
 
-/// Modules to start from: the repository's samples in text.
+/// Initial modules: the repository's samples in text.
 pub fn seeds() -> Vec<Vec<u8>> {
     let sample = |name: &str| crate::sample(&format!("tests/data/spirv/{name}"));
     let texts = ["kernel.spvasm", "numbers.spvasm", "nonsemantic.spvasm"].map(sample);

@@ -2,7 +2,7 @@
 
 use loader::trace::{Pipe, Record, Trace};
 
-/// Reading: what was read is written and read as the same recording.
+/// Reading: a read recording is written and read as the same one.
 pub fn read(bytes: &[u8]) {
     let Ok(trace) = Trace::read(bytes) else { return };
     let written = trace.write();

@@ -4,7 +4,7 @@ use loader::spirv::ModuleIndex;
 use loader::vbc::fit::{Mode, fit, needs};
 use loader::vbc::{self, RULES, Stage, Tables, Vbc};
 
-/// Reading: everything a view gives can be looked at, and `check` finds what reading finds.
+/// Reading: all accessors of a view work, and `check` finds the reader's errors.
 pub fn read(bytes: &[u8]) {
     let report = vbc::check(bytes);
     let file = match vbc::read(bytes) {
@@ -40,13 +40,13 @@ fn look(file: &Vbc<'_>) {
     let _ = serde_json::to_value(vbc::summary(file));
 }
 
-/// Writing: what is valid comes back as the same model, and what was written is written the same again.
+/// Writing: a valid model is read back unchanged, and a written file is written the same again.
 pub fn write(bytes: &[u8]) {
     let Ok(file) = vbc::read(bytes) else { return };
     let model = file.to_model();
     let Ok(written) = vbc::write(&model) else { return };
     if !vbc::validate(&file).is_valid() {
-        // What does not hold together may be read again as another form.
+        // An inconsistent model may be read in another form.
         let _ = vbc::read(&written).map(|file| file.to_model());
         return;
     }
@@ -66,7 +66,7 @@ const CUT: Mode = Mode::Cut {
     declare: true,
 };
 
-/// Use: requirements, layouts and fitting answer for whatever can be read.
+/// Use: requirements, layouts and fitting return for any readable file.
 pub fn used(bytes: &[u8]) {
     let Ok(file) = vbc::read(bytes) else { return };
     let _ = vbc::requirements(&file);

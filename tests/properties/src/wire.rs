@@ -1,4 +1,4 @@
-//! What a program in the front may send to the server: anything at all.
+//! Arbitrary messages from a program in the front to the server.
 
 use emulator::exec::wide::Wide;
 use rustix::net::{
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Numbers of ioctls by which a byte of the input names them.
+/// Numbers of ioctls, selected by a byte of the input.
 const NUMBERS: [u32; 20] = [
     0x09, 0x0a, 0x0b, 0x0c, 0x2d, 0x2e, 0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0xbf, 0xc0, 0xc1, 0xc2, 0xc3, 0xc4,
     0xc5,
@@ -36,7 +36,7 @@ fn connect() -> OwnedFd {
     socket
 }
 
-/// Sends a message with a socket for the answer; that socket.
+/// Sends a message with a socket for the reply; returns that socket.
 fn send(socket: &OwnedFd, message: &[u8]) -> OwnedFd {
     let (ours, theirs) =
         rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).expect("two");
@@ -56,17 +56,17 @@ fn ioctl(number: u32, data: &[u8], behind: &[u8]) -> Vec<u8> {
     message
 }
 
-/// Takes `count` bytes off the input, or what is left.
+/// Takes `count` bytes off the input, or the rest.
 fn take<'a>(bytes: &mut &'a [u8], count: usize) -> &'a [u8] {
     let (taken, rest) = bytes.split_at(count.min(bytes.len()));
     *bytes = rest;
     taken
 }
 
-/// A connection on which the input's messages were sent still answers, or was closed; the server goes on either way.
+/// A connection with the input's messages still gets replies, or was closed; the server continues either way.
 ///
-/// The input: a byte that says what the message is (by its rest by 4: 0 raw bytes, else an ioctl), a byte of length for
-/// each of its parts, the parts.
+/// The input: a byte for the kind of message (mod 4: 0 raw bytes, else an ioctl), a byte with the length of each of its
+/// parts, the parts.
 pub fn talk(mut bytes: &[u8]) {
     let socket = connect();
     for _ in 0..64 {
@@ -82,21 +82,21 @@ pub fn talk(mut bytes: &[u8]) {
         };
         drop(send(&socket, &message));
     }
-    // The server is alive, whatever became of that connection.
+    // The server still runs, whatever happened to that connection.
     let socket = connect();
     let answer = send(&socket, &ioctl(abi::number::GET_PARAM, &[0; 16], &[]));
     let mut polled = [rustix::event::PollFd::new(&answer, rustix::event::PollFlags::IN)];
-    let patience = rustix::event::Timespec::try_from(Duration::from_secs(20)).expect("a time");
-    // A fuzzer has a clock that interrupts.
-    rustix::io::retry_on_intr(|| rustix::event::poll(&mut polled, Some(&patience))).expect("poll");
+    let timeout = rustix::event::Timespec::try_from(Duration::from_secs(20)).expect("a time");
+    // A fuzzer interrupts with a timer.
+    rustix::io::retry_on_intr(|| rustix::event::poll(&mut polled, Some(&timeout))).expect("poll");
     let mut buffer = [0; 64];
     let (_, count) = rustix::net::recv(&answer, &mut buffer, rustix::net::RecvFlags::DONTWAIT).expect("an answer");
-    assert!(count >= 8 + 16, "{count} bytes are no answer");
-    assert_eq!(buffer[..4], [0; 4], "the server does not know its parameters any more");
+    assert!(count >= 8 + 16, "{count} bytes are not an answer");
+    assert_eq!(buffer[..4], [0; 4], "the server lost its parameters");
     assert_eq!(buffer[16..24], [1, 0, 0, 0, 0, 0, 0, 0], "not a Mali-400 any more");
 }
 
-/// Messages to start from: an object, a context, a submit.
+/// Initial messages: an object, a context, a submit.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut create = vec![7 * 4 + 1, 16, 0, 16];
     create.resize(18, 0);

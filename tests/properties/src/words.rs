@@ -4,7 +4,7 @@ use crate::words_of;
 use emulator::exec::FragmentProgram;
 use utgard::{gp, pp};
 
-/// Any words of the GP come back from their text, and the verifier answers.
+/// Any words of the GP round-trip through their text, and the verifier returns.
 pub fn gp(bytes: &[u8]) {
     let words = words_of(bytes);
     let words: Vec<[u32; gp::WORDS]> = words.chunks_exact(4).map(|w| [w[0], w[1], w[2], w[3]]).collect();
@@ -15,7 +15,7 @@ pub fn gp(bytes: &[u8]) {
     gp::flow::verify(&program);
 }
 
-/// Any words of the PP come back from their text; the verifier and the decoder answer.
+/// Any words of the PP round-trip through their text; the verifier and the decoder return.
 pub fn pp(bytes: &[u8]) {
     let words = words_of(bytes);
     let text = pp::disassemble(&words, pp::Options::default());
@@ -55,7 +55,7 @@ pub fn pp_text(bytes: &[u8]) {
     }
 }
 
-/// Words and texts to start from: random programs of the tables' rows.
+/// Initial words and texts: random programs of the tables' rows.
 pub fn seeds(name: &str) -> Vec<Vec<u8>> {
     let mut random = fastrand::Rng::with_seed(1);
     let mut seeds = Vec::new();

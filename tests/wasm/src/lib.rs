@@ -1,6 +1,6 @@
-//! `#[test]` for wasm32-unknown-unknown, where the usual harness has nowhere to print to and ends at the first panic.
+//! `#[test]` for wasm32-unknown-unknown, where the standard harness cannot print and ends at the first panic.
 //!
-//! A crate that says
+//! A crate with
 //!
 //! ```text
 //! #[cfg(all(test, target_family = "wasm"))]
@@ -12,7 +12,7 @@
 
 use proc_macro::{Span, TokenStream, TokenTree};
 
-/// Exports a test under its file, line and name; a panic tells its words to the import `test.panicked`.
+/// Exports a test under its file, line and name; a panic passes its message to the import `test.panicked`.
 #[proc_macro_attribute]
 pub fn test(_: TokenStream, function: TokenStream) -> TokenStream {
     let mut tokens = function.clone().into_iter();
