@@ -745,7 +745,7 @@ fn samples_are_split_when_they_differ() {
             let bytes: Vec<u8> = state.to_words().iter().flat_map(|word| word.to_le_bytes()).collect();
             gpu.memory.write(at, &bytes).unwrap();
             let pixels = match watched {
-                true => gpu.run_pp_observed(pixels, &Nobody).unwrap(),
+                true => gpu.run_pp_observed(pixels, &NoObserver).unwrap(),
                 false => gpu.run_pp(pixels).unwrap(),
             };
             (pixels, prepared.picture(&gpu).unwrap())
