@@ -143,7 +143,7 @@ impl Bounds<'_, '_> {
         let Some(mut ty) = pointer.and_then(|pointer| self.index.pointee(pointer)) else {
             return Ok(words);
         };
-        let class = pointer.and_then(|pointer| Some(self.index.definition(pointer)?.operand(1)?));
+        let class = pointer.and_then(|pointer| self.index.definition(pointer)?.operand(1));
         let mut out = words[..4].to_vec();
         for (step, id) in words[4..].iter().copied().enumerate() {
             let Some(node) = self.index.declaration(ty) else {
