@@ -261,11 +261,11 @@ fn version(dialect: Dialect) -> String {
     }
 }
 
-/// Versions that a module may need where its header says an older one.
+/// Versions to try if the header's is older than the module needs.
 const LATER: [u32; 4] = [0x0001_0300, 0x0001_0400, 0x0001_0500, 0x0001_0600];
 
-/// A module that our validator takes: as it is, or in the first later version that it is valid in. Assemblers write 1.0
-/// where nobody tells them what the module needs.
+/// A module that our validator accepts: unchanged, or in the first later version in which it is valid. Assemblers write
+/// 1.0 by default.
 fn accepted(mut words: Vec<u32>) -> Result<Vec<u32>> {
     let Err(error) = valid(&words) else {
         return Ok(words);

@@ -210,7 +210,7 @@ fn draws_records_and_replays() {
 }
 
 #[test]
-fn the_viewport_of_bare_words_is_told() {
+fn the_viewport_of_bare_words_is_given() {
     let folder = tempfile::tempdir().unwrap();
     let bare = folder.path().join("bare.s");
     let moves = "mov.a0 v0.x a0.x, mov.a1 v0.y a0.y, mov.m0 v0.z a0.z, mov.m1 v0.w a0.w";

@@ -300,8 +300,8 @@ fn naga_writes_a_loop_for_a_case_of_two_numbers_that_falls_through() {
     let written = translate::write(&shader, Target::Spirv, &Options::default()).expect("words");
     let written = spirv::read(&written).expect("words");
     let report = spirv::validate(grammar, &written);
-    let told = report.diagnostics.first().map(ToString::to_string).unwrap_or_default();
-    assert!(told.contains("which is no loop header"), "{report:?}");
+    let first = report.diagnostics.first().map(ToString::to_string).unwrap_or_default();
+    assert!(first.contains("which is not a loop header"), "{report:?}");
     // With the cases taken apart first there is nothing to go wrong.
     let apart = spirv::write(&spirv::for_wgsl(&words).expect("a module"));
     let source = Source::new("a.spv", &apart).expect("a module");

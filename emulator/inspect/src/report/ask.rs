@@ -36,7 +36,7 @@ pub fn history(trace: &Trace<'_>, report: &Report, job: usize, pixel: [u32; 2]) 
         };
         if number == job {
             let painter = Painter::new(&Frame::parse(frame).map_err(at)?, &[pixel], false);
-            // What came before a fault is told all the same; the fault is on the page.
+            // Events before a fault are still reported; the fault is on the page.
             let _ = gpu.run_pp_observed(frame, &painter);
             let job_of = |of| {
                 made.iter()
