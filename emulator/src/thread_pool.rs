@@ -159,13 +159,13 @@ mod processor {
 
 #[cfg(not(target_os = "linux"))]
 mod processor {
-    pub fn here() -> usize {
+    pub(crate) fn here() -> usize {
         0
     }
 
-    pub fn leave(_: usize) {}
+    pub(crate) fn leave(_: usize) {}
 
-    pub fn make_way() {
+    pub(crate) fn make_way() {
         std::thread::yield_now();
     }
 }

@@ -3,8 +3,8 @@
 use crate::bus::Bus;
 use crate::device::{Device, Options};
 use crate::trace::{Event, Trace, pages};
-use emulator::thread_pool::lock;
 use emulator::memory::PAGE;
+use emulator::thread_pool::lock;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};

@@ -60,7 +60,7 @@ fn elements(symbol: &Symbol) -> (u32, u32, u32) {
 /// Links a draw.
 ///
 /// # Errors
-/// When a varying of the fragments is no output of the vertices, an attribute or texture is not given, or something
+/// When a varying of the fragments is not an output of the vertices, an attribute or texture is not given, or something
 /// has a size that does not fit.
 pub fn link(draw: &Draw<'_>) -> Result<Linked> {
     if draw.vertex.stage != Stage::Vertex || draw.fragment.stage != Stage::Fragment {
@@ -106,7 +106,7 @@ fn varyings(draw: &Draw<'_>, linked: &mut Linked) -> Result<()> {
     for input in inputs.iter().filter(|symbol| symbol.is_used()) {
         let Some(from) = output(&input.name) else {
             return fail(format!(
-                "the fragment program's varying {} is no output of the vertex program",
+                "the fragment program's varying {} is not an output of the vertex program",
                 input.name()
             ));
         };
