@@ -301,7 +301,7 @@ mod tests {
         let main = "%main = OpFunction %void None %f\n%l0 = OpLabel\n%same = OpCopyObject %handle %a\n\
             %x = OpFunctionCall %v4 %look %same %zero\nOpStore %out %x\nOpReturn\nOpFunctionEnd\n";
         let error = specialize(&module(&format!("{main}{LOOK}"))).unwrap_err();
-        assert!(error.to_string().contains("no variable"), "{error}");
+        assert!(error.to_string().contains("not a variable"), "{error}");
     }
 
     #[test]

@@ -186,7 +186,7 @@ fn each_rule_is_broken_once_and_kept_once() {
             "not its sign",
         ),
         (
-            "order of memory",
+            "at most one memory order",
             [
                 PLAIN,
                 "%order = OpConstant %uint 264",
