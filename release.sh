@@ -4,9 +4,10 @@
 #   skrymir-VERSION-x86_64-linux.tar.gz     one static program (musl): needs nothing; runs everything but Vulkan
 #   skrymir-VERSION-aarch64-linux.tar.gz    the same for 64-bit ARM
 #   skrymir_VERSION_amd64.deb, _arm64.deb   for glibc: Vulkan too
+#   skrymir-VERSION.tgz                     an npm package: the libraries as WebAssembly, with types
 #   SHA256SUMS
 #
-#   bash release.sh [--check] [PART ...]    parts: x86_64, aarch64, deb-amd64, deb-arm64; all by default
+#   bash release.sh [--check] [PART ...]    parts: x86_64, aarch64, deb-amd64, deb-arm64, npm; all by default
 #
 # Every part is tested before it is kept: it must be stripped, smaller than 25 MB, and work in a folder with no other
 # files (in qemu for ARM). --check builds nothing and tests existing parts.
@@ -19,14 +20,14 @@ TARGET=$PWD/target/dist
 FILES=$TARGET/files
 VERSION=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 MAINTAINER="The Skrymir authors <skrymir@localhost>"
-PARTS=(x86_64 aarch64 deb-amd64 deb-arm64)
+PARTS=(x86_64 aarch64 deb-amd64 deb-arm64 npm)
 
 check_only=
 parts=()
 for argument in "$@"; do
     case $argument in
     --check) check_only=1 ;;
-    x86_64 | aarch64 | deb-amd64 | deb-arm64) parts+=("$argument") ;;
+    x86_64 | aarch64 | deb-amd64 | deb-arm64 | npm) parts+=("$argument") ;;
     *)
         echo "release.sh: no part $argument: ${PARTS[*]}" >&2
         exit 2
@@ -286,6 +287,55 @@ check_deb() {
     echo "release.sh: $(basename "$package") is installed and removed by dpkg"
 }
 
+# The npm package: the door of emulator/wasm, its types and its papers.
+npm_package() {
+    local room=$TARGET/npm file
+    if [ -z "$check_only" ]; then
+        bash docs/page/build.sh parts
+        rm -rf "$room"
+        mkdir -p "$room"
+        cp target/page-parts/skrymir{.js,.d.ts,_bg.wasm,_bg.wasm.d.ts} emulator/wasm/README.md LICENSE-APACHE LICENSE-MIT "$room"
+        cat >"$room/package.json" <<END
+{
+  "name": "skrymir",
+  "version": "$VERSION",
+  "description": "Shaders compiled for the Mali-400, drawn and stepped through; compiled shaders looked into",
+  "license": "MIT OR Apache-2.0",
+  "type": "module",
+  "main": "skrymir.js",
+  "types": "skrymir.d.ts",
+  "sideEffects": false,
+  "files": ["skrymir.js", "skrymir.d.ts", "skrymir_bg.wasm", "skrymir_bg.wasm.d.ts", "README.md", "LICENSE-APACHE", "LICENSE-MIT"]
+}
+END
+        (cd "$FILES" && npm pack --silent "$room" >/dev/null)
+    fi
+    file=$FILES/skrymir-$VERSION.tgz
+    [ -s "$file" ] || fail "there is no $file"
+    check_npm "$file"
+}
+
+# The package in an empty folder: it compiles, draws, and says what is wrong and where.
+check_npm() {
+    local room said
+    room=$(mktemp -d)
+    (cd "$room" && npm install --silent --no-progress --offline "$1" >/dev/null) || fail "$1 cannot be installed"
+    cat >"$room/try.mjs" <<'END'
+import { readFileSync } from "node:fs";
+import init, { Scene, Shaders } from "skrymir";
+await init({ module_or_path: readFileSync(new URL("node_modules/skrymir/skrymir_bg.wasm", import.meta.url)) });
+const vertex = "attribute vec4 position; void main() { gl_Position = position; }";
+const shaders = new Shaders("a.vert", vertex, "a.frag", "void main() { gl_FragColor = vec4(0.0, 1.0, 0.0, 1.0); }");
+const { width, height, rgba } = shaders.draw(new Scene("size = [8, 8]"));
+const wrong = new Shaders("a.vert", vertex, "a.frag", "void main() {\n oops;\n}").fragment.refusal;
+console.log(width, height, rgba.slice(4 * (4 * 8 + 4), 4 * (4 * 8 + 5)).join(" "), shaders.fragment.program.instructions, wrong.line);
+END
+    said=$(cd "$room" && node try.mjs) || fail "$1 does not work"
+    rm -rf "$room"
+    [ "$said" = "8 8 0 255 0 255 1 2" ] || fail "$1 says: $said"
+    echo "release.sh: $(basename "$1"): installs, compiles and draws; $(stat -c %s "$1") bytes"
+}
+
 need_rust
 need_packages gcc g++ libc6-dev binutils gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static lintian
 mkdir -p "$FILES"
@@ -297,7 +347,8 @@ for part in "${parts[@]}"; do
     x86_64 | aarch64) archive "$part" ;;
     deb-amd64) deb amd64 x86_64-unknown-linux-gnu ;;
     deb-arm64) deb arm64 aarch64-unknown-linux-gnu ;;
+    npm) npm_package ;;
     esac
 done
-(cd "$FILES" && sha256sum -- *.tar.gz *.deb 2>/dev/null >SHA256SUMS || true)
+(cd "$FILES" && sha256sum -- *.tar.gz *.tgz *.deb 2>/dev/null >SHA256SUMS || true)
 ls -l "$FILES"

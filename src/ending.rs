@@ -7,6 +7,9 @@ mod system;
 #[cfg(windows)]
 #[path = "ending/windows.rs"]
 mod system;
+#[cfg(not(any(unix, windows)))]
+#[path = "ending/none.rs"]
+mod system;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

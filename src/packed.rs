@@ -11,9 +11,13 @@ use loader::spirv::{self, Grammar};
 use loader::vbc::pack::{Names, pack_with_notes};
 use loader::vbc::{self, Stage};
 use loader::{Report, Severity};
+use std::collections::BTreeMap;
 use std::path::Path;
 use translate::frontend::Settings;
 use translate::{Language, ShaderStage, Source};
+
+/// Locations of vertex inputs that are looked at.
+const MOST_INPUTS: u8 = 32;
 
 /// A file of one or more stages.
 #[derive(Clone, Copy, Debug)]
@@ -207,11 +211,36 @@ pub fn file(stages: &[(Stage, Vec<u32>)], names: &Names, sources: &[(Stage, File
         bytes: vbc::write(&packed.model)?,
         sources: Sources {
             slots: packed.slots,
+            inputs: inputs(sources),
             declared: texts.flat_map(declared::names).collect(),
             y_up: false,
         },
         notes: packed.notes,
     })
+}
+
+/// Names of the vertex stage's inputs, where naga reads the source: it writes inputs without names.
+fn inputs(sources: &[(Stage, File<'_>)]) -> BTreeMap<u8, String> {
+    let vertex = sources.iter().find(|(stage, _)| *stage == Stage::Vert);
+    let source = vertex.and_then(|(_, file)| file.source(Stage::Vert).ok());
+    let by_naga = |source: &Source<'_>| match source.language {
+        Language::Wgsl => true,
+        Language::Glsl => !translate::frontend::is_available() && old(source).is_none(),
+        _ => false,
+    };
+    let Some(source) = source.filter(by_naga) else {
+        return BTreeMap::new();
+    };
+    let source = Source {
+        stage: Some(ShaderStage::Vertex),
+        any_layout: true,
+        ..source
+    };
+    let Ok(shader) = translate::read(&source) else {
+        return BTreeMap::new();
+    };
+    let named = |location: u8| Some((location, shader.input_name(location.into())?.to_owned()));
+    (0..MOST_INPUTS).filter_map(named).collect()
 }
 
 /// Refuses a VBC that breaks a rule of the format, or whose code breaks one of SPIR-V.

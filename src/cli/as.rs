@@ -2,15 +2,21 @@
 
 use super::flags::Given;
 use crate::args::AsArgs;
-use crate::formats;
+use crate::formats::{self, Format};
 use crate::outcome::{Failure, Outcome, read_text, write};
 
 pub(super) fn run(args: &AsArgs, given: &Given) -> Outcome {
     let text = read_text(&args.file)?;
-    let Some(format) = formats::ALL.iter().find(|format| format.assembles(&text, args)) else {
-        let file = args.file.display();
-        return Err(Failure::bad(format!("{file}: cannot tell which language this is")));
-    };
-    given.fits(*format)?;
+    let format = language(&text, args)?;
+    given.fits(format)?;
     write(&args.output, format.assemble(&text, args)?)
+}
+
+/// The format whose language a text is in.
+pub(super) fn language(text: &str, args: &AsArgs) -> Outcome<&'static dyn Format> {
+    let found = formats::ALL.iter().find(|format| format.assembles(text, args));
+    found.copied().ok_or_else(|| {
+        let file = args.file.display();
+        Failure::bad(format!("{file}: cannot tell which language this is"))
+    })
 }

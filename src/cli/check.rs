@@ -12,11 +12,12 @@ use std::path::Path;
 use translate::validate::Table;
 
 /// What was found about one file.
-#[derive(Serialize)]
-struct Checked {
+#[derive(Debug, Serialize)]
+pub struct Checked {
     file: String,
     format: &'static str,
-    verdict: &'static str,
+    /// `valid`, or what it is instead.
+    pub verdict: &'static str,
     #[serde(flatten)]
     report: Report,
     judged: Vec<Table>,
@@ -60,7 +61,7 @@ pub(super) fn run(args: &CheckArgs, given: &Given) -> Outcome {
     worst.map_or(Ok(()), |cause| Err(Failure::Reported(cause)))
 }
 
-fn check(path: &Path, format: Option<&dyn Format>, bytes: &[u8], args: &CheckArgs) -> Outcome<Checked> {
+pub(super) fn check(path: &Path, format: Option<&dyn Format>, bytes: &[u8], args: &CheckArgs) -> Outcome<Checked> {
     let (name, report, judged) = match format {
         Some(format) => {
             let (report, tables) = format.check(bytes, args)?;
@@ -97,7 +98,8 @@ impl Checked {
         text
     }
 
-    fn to_text(&self) -> String {
+    /// The verdict and its reasons, a line each.
+    pub fn to_text(&self) -> String {
         let mut text = format!("{}: {}: {}\n", self.file, self.format, self.verdict);
         for diagnostic in &self.report.diagnostics {
             text += &format!("  {diagnostic}\n");

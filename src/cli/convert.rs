@@ -24,9 +24,10 @@ use translate::{Adjust, At, Depth, Options, ShaderStage, Source, Target, Transla
 use utgard::shader;
 
 /// What `convert` writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Language {
     /// WGSL
+    #[default]
     Wgsl,
     /// OpenGL's language
     Glsl,
@@ -52,7 +53,7 @@ pub enum DepthArg {
 }
 
 /// Arguments of `convert`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(
     after_help = "GLSL, HLSL and MSL of SPIR-V, of a VBC's stage and of GLSL and HLSL are written by SPIRV-Cross, all else by naga. What is
 written is read again: GLSL and HLSL by glslang, WGSL by naga, SPIR-V by our own rules; nobody here reads MSL.
@@ -239,7 +240,7 @@ fn metal_version(name: &str) -> Result<(u8, u8), String> {
 }
 
 /// What the arguments say of the target; what is for another target is a mistake.
-fn options(args: &ConvertArgs) -> Outcome<Options> {
+pub(super) fn options(args: &ConvertArgs) -> Outcome<Options> {
     let given = [
         ("profile", args.profile.is_some(), Language::Glsl),
         ("shader-model", args.shader_model.is_some(), Language::Hlsl),
@@ -499,11 +500,20 @@ fn resource(place: &translate::Place) -> Value {
 
 /// A file in the language that was asked for.
 fn converted(file: &Path, args: &ConvertArgs, options: &Options) -> Outcome<Translation> {
-    let bytes = read(file)?;
+    converted_bytes(file, &read(file)?, args, options)
+}
+
+/// The same of bytes that are called so.
+pub(super) fn converted_bytes(
+    file: &Path,
+    bytes: &[u8],
+    args: &ConvertArgs,
+    options: &Options,
+) -> Outcome<Translation> {
     let name = file.to_string_lossy();
-    let recorded = recorded_program(&bytes, args)?;
+    let recorded = recorded_program(bytes, args)?;
     let found = match recorded {
-        None => mali_program(file, &bytes, args)?.map(|program| (lift::interface(&program), program)),
+        None => mali_program(file, bytes, args)?.map(|program| (lift::interface(&program), program)),
         found => found,
     };
     if let Some((interface, program)) = found {
@@ -515,18 +525,18 @@ fn converted(file: &Path, args: &ConvertArgs, options: &Options) -> Outcome<Tran
     if args.viewport.is_some() {
         return Err(Failure::usage("--viewport is for Mali-400 vertex programs"));
     }
-    let settings = args.preprocess.settings([(file, bytes.as_slice())])?;
+    let settings = args.preprocess.settings([(file, bytes)])?;
     let told = |error: translate::Error| match error.line_column() {
-        Some(_) => Error::input(error.render(&bytes, &name)),
+        Some(_) => Error::input(error.render(bytes, &name)),
         None => Error::input(format_args!("{name}: {error}")),
     };
     let written = match args.to.target() {
-        None => loader::sksl::read(&bytes)
+        None => loader::sksl::read(bytes)
             .map_err(translate::Error::from)
             .and_then(|tree| translate::sksl::to_vbc(&tree))
             .map(Translation::unchecked)
             .map_err(told),
-        Some(target) => Source::new(&name, &bytes).map_err(told).and_then(|source| {
+        Some(target) => Source::new(&name, bytes).map_err(told).and_then(|source| {
             let source = Source {
                 stage: args.stage.or(source.stage),
                 entry: args.entry.as_deref(),

@@ -1,10 +1,13 @@
 //! `skrymir inspect`: a recording as a page to look into.
 
 use super::observe::parse_pixel;
-use crate::error::{Error, Within};
+use crate::error::Error;
+#[cfg(not(target_family = "wasm"))]
+use crate::error::Within;
 use crate::outcome::{Failure, Outcome};
 use clap::Args;
 use inspect::report::{Kind, Options, Report};
+#[cfg(not(target_family = "wasm"))]
 use inspect::serve::{Recording, Server};
 use loader::trace::Trace;
 use std::path::PathBuf;
@@ -51,7 +54,14 @@ pub fn run(args: &InspectArgs) -> Outcome {
     faults(&report)
 }
 
+/// Not where there are no sockets.
+#[cfg(target_family = "wasm")]
+fn serve(_trace: &Trace<'_>, _report: &Report) -> Outcome {
+    Err(Failure::usage("--serve: WebAssembly has no sockets"))
+}
+
 /// Serves until somebody ends it.
+#[cfg(not(target_family = "wasm"))]
 fn serve(trace: &Trace<'_>, report: &Report) -> Outcome {
     let server = Server::start().within(|| "cannot serve the page")?;
     crate::outcome::print(&format!("{}\n", server.url()))?;

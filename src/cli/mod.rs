@@ -1,10 +1,11 @@
 //! The command line: one file per verb; the format is chosen by the file's first bytes.
 
 mod r#as;
-mod check;
+pub mod bytes;
+pub mod check;
 mod compare;
 mod compile;
-mod convert;
+pub mod convert;
 mod dap;
 mod devices;
 mod diff;
@@ -33,8 +34,8 @@ mod trim;
 
 use crate::args::{AsArgs, CheckArgs, DisArgs, FormatArgs, InfoArgs, RewriteArgs, RunArgs};
 use crate::ending;
-use crate::formats::{self, Format, Verb};
-use crate::outcome::{Failure, Outcome, print, read};
+use crate::formats::{Format, Verb};
+use crate::outcome::{Outcome, print, read};
 use crate::say::{Level, detail, set_level};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use flags::Given;
@@ -200,13 +201,7 @@ fn run(command: &Command, given: impl Fn(Verb) -> Given) -> Outcome {
 /// Reads a file and finds its format: the one asked for, or the one its first bytes say.
 fn open(path: &Path, wanted: &FormatArgs, given: &Given) -> Outcome<(Vec<u8>, &'static dyn Format)> {
     let bytes = read(path)?;
-    let format = formats::find(wanted.name(), &bytes);
-    let Some(format) = format else {
-        return Err(Failure::bad(format!(
-            "{}: no known format (--as FORMAT says which it is)",
-            path.display()
-        )));
-    };
+    let format = bytes::format(path, &bytes, wanted.name())?;
     given.fits(format).map_err(|failure| failure.in_file(path))?;
     Ok((bytes, format))
 }

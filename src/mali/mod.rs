@@ -8,7 +8,7 @@ mod prepare;
 mod symbols;
 
 pub(crate) use prepare::vertex_indices;
-pub use prepare::{prepare, unused};
+pub use prepare::{interface, prepare, unused};
 
 use crate::args::PreprocessArgs;
 use crate::compile::{Wanted, compile};
@@ -17,6 +17,7 @@ use crate::outcome::read_bytes;
 use crate::packed::{self, File, Made};
 use crate::picture::Picture;
 use crate::scene::Scene;
+use compiler::report::Report;
 use emulator::driver::{self, Draw, Prepared};
 use emulator::exec::Engine;
 use emulator::gpu::Gpu;
@@ -40,6 +41,19 @@ pub struct Pair {
 
 /// A program of a file's bytes: MBS, the assembler's text, or a shader's source, which is compiled.
 fn program(path: &Path, bytes: &[u8], stage: Stage, settings: &Settings) -> Result<Program> {
+    Ok(program_with_report(path, bytes, stage, settings)?.0)
+}
+
+/// As the pair has it, with what the compiler tells, where it was asked.
+///
+/// # Errors
+/// When the file has no such program.
+pub fn program_with_report(
+    path: &Path,
+    bytes: &[u8],
+    stage: Stage,
+    settings: &Settings,
+) -> Result<(Program, Option<Report>)> {
     let mbs = match std::str::from_utf8(bytes) {
         Ok(text) if shader::recognises(text) => {
             shader::assemble(text).map_err(|error| Error::input(error.in_file(path, "mbs", text)))?
@@ -57,11 +71,13 @@ fn program(path: &Path, bytes: &[u8], stage: Stage, settings: &Settings) -> Resu
                 settings,
                 ..Wanted::default()
             };
-            return Ok(compile(path, bytes, wanted)?.program);
+            let compiled = compile(path, bytes, wanted)?;
+            return Ok((compiled.program, Some(compiled.report)));
         }
     };
     let found = mbs.program(stage)?;
-    found.ok_or_else(|| Error::input(format_args!("{} has no {stage:?} program", path.display())))
+    let found = found.ok_or_else(|| Error::input(format_args!("{} has no {stage:?} program", path.display())))?;
+    Ok((found, None))
 }
 
 /// The VBC of sources whose places in it are said: scenes give inputs and textures by number there. The old languages
@@ -97,12 +113,32 @@ impl Pair {
             entries: &[],
             settings,
         });
+        let vertex = program(vertex, &bytes, Stage::Vertex, settings)?;
+        let fragment = program(fragment, &more, Stage::Fragment, settings)?;
+        Self::of_programs(vertex, fragment, &files[0], Some(&files[1]))
+    }
+
+    /// Programs that were made of one file, or of two.
+    ///
+    /// # Errors
+    /// When the sources do not fit each other.
+    pub fn of_programs(
+        vertex: Program,
+        fragment: Program,
+        first: &File<'_>,
+        second: Option<&File<'_>>,
+    ) -> Result<Self> {
         let pair = Self {
-            vertex: program(vertex, &bytes, Stage::Vertex, settings)?,
-            fragment: program(fragment, &more, Stage::Fragment, settings)?,
-            vbc: made(&files[0], Some(&files[1])),
+            vertex,
+            fragment,
+            vbc: match second.is_none() && first.bytes.starts_with(&loader::vbc::MAGIC) {
+                true => Some(Made::of_vbc(first.bytes)),
+                false => made(first, second),
+            },
         };
-        packed::linked(&files[0], &files[1])?;
+        if let Some(second) = second {
+            packed::linked(first, second)?;
+        }
         Ok(pair)
     }
 
@@ -115,22 +151,15 @@ impl Pair {
     }
 
     fn of_stages(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Self> {
-        Ok(Self {
-            vertex: program(path, bytes, Stage::Vertex, settings)?,
-            fragment: program(path, bytes, Stage::Fragment, settings)?,
-            vbc: match bytes.starts_with(&loader::vbc::MAGIC) {
-                true => Some(Made::of_vbc(bytes)),
-                false => made(
-                    &File {
-                        path,
-                        bytes,
-                        entries: &[],
-                        settings,
-                    },
-                    None,
-                ),
-            },
-        })
+        let vertex = program(path, bytes, Stage::Vertex, settings)?;
+        let fragment = program(path, bytes, Stage::Fragment, settings)?;
+        let file = File {
+            path,
+            bytes,
+            entries: &[],
+            settings,
+        };
+        Self::of_programs(vertex, fragment, &file, None)
     }
 }
 

@@ -31,6 +31,13 @@ fn numbers_of(file: &Vbc<'_>, made: &Made) -> Result<Numbers> {
     });
     let input = |location: u32| {
         let name = vertex.input_name(location).filter(|name| !name.is_empty());
+        let of_source = || {
+            made.sources
+                .inputs
+                .get(&u8::try_from(location).ok()?)
+                .map(String::as_str)
+        };
+        let name = name.or_else(of_source);
         (
             name.map_or_else(|| format!("location{location}"), str::to_owned),
             location,
@@ -50,8 +57,20 @@ fn numbers_of(file: &Vbc<'_>, made: &Made) -> Result<Numbers> {
     })
 }
 
-/// What a pair declares, and where its symbols are in it.
-fn interface(pair: &Pair) -> Result<(Interface, Numbers)> {
+/// What a pair declares, which scenes are laid over.
+///
+/// # Errors
+/// When the file of the pair cannot be read.
+pub fn interface(pair: &Pair) -> Result<Interface> {
+    // Where symbols are in a VBC takes reading its stages, and is not asked for.
+    match &pair.vbc {
+        Some(made) => Ok(Interface::of_vbc(&vbc::read(&made.bytes)?, &made.sources)),
+        None => Ok(symbols::interface(pair).0),
+    }
+}
+
+/// The same, and where its symbols are in it.
+fn numbered(pair: &Pair) -> Result<(Interface, Numbers)> {
     let Some(made) = &pair.vbc else {
         return Ok(symbols::interface(pair));
     };
@@ -64,7 +83,7 @@ fn interface(pair: &Pair) -> Result<(Interface, Numbers)> {
 /// # Errors
 /// What the scene says that does not fit the programs, or that a Mali-400 has no place for.
 pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> Result<Draw<'a>> {
-    let (interface, numbers) = interface(pair)?;
+    let (interface, numbers) = numbered(pair)?;
     let given = apply::draw(&interface, scene)?;
     let mut draw = Draw::new(&pair.vertex, &pair.fragment, given.size);
     state(&given, &mut draw)?;
@@ -79,12 +98,7 @@ pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> Result<Draw<'a>> {
 /// # Errors
 /// When the file of the pair cannot be read.
 pub fn unused(pair: &Pair, scene: &Scene) -> Result<Vec<String>> {
-    // Where symbols are in a VBC takes reading its stages, and is not asked for.
-    let interface = match &pair.vbc {
-        Some(made) => Interface::of_vbc(&vbc::read(&made.bytes)?, &made.sources),
-        None => symbols::interface(pair).0,
-    };
-    Ok(apply::unused(&interface, scene))
+    Ok(apply::unused(&interface(pair)?, scene))
 }
 
 fn state(given: &vulkan::Draw, draw: &mut Draw<'_>) -> Result<()> {

@@ -7,6 +7,7 @@ mod gles;
 mod house;
 mod mali;
 mod mbs;
+mod page;
 mod properties;
 mod script;
 mod sksl;

@@ -60,7 +60,23 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
         .collect())
 }
 
+/// The entry points of the system's Vulkan loader.
+#[cfg(not(target_family = "wasm"))]
+fn entry() -> Result<ash::Entry> {
+    // SAFETY: loads the system's Vulkan loader; whose initialisers are trusted like those of any dynamic library.
+    unsafe { ash::Entry::load() }.map_err(|error| Error::no_device(no_vulkan(&error)))
+}
+
+/// None: WebAssembly loads no libraries.
+#[cfg(target_family = "wasm")]
+fn entry() -> Result<ash::Entry> {
+    Err(Error::no_device(
+        "no Vulkan here: this is WebAssembly, which loads no drivers",
+    ))
+}
+
 /// Why there is no Vulkan; a statically linked program names the build that can load libraries.
+#[cfg(not(target_family = "wasm"))]
 fn no_vulkan(error: &ash::LoadingError) -> String {
     if cfg!(target_feature = "crt-static") {
         return "no Vulkan here: this program is linked statically and loads no drivers; \
@@ -72,8 +88,7 @@ fn no_vulkan(error: &ash::LoadingError) -> String {
 
 impl Instance {
     pub fn new(validation: Validation) -> Result<Self> {
-        // SAFETY: loads the system's Vulkan loader, whose initialisers are trusted like those of any dynamic library.
-        let entry = unsafe { ash::Entry::load() }.map_err(|error| Error::no_device(no_vulkan(&error)))?;
+        let entry = entry()?;
         // SAFETY: plain queries of a loaded entry.
         let (layers, extensions) = unsafe {
             (

@@ -67,6 +67,7 @@ pub mod error;
 pub mod history;
 pub mod recorded;
 pub mod report;
+#[cfg(not(target_family = "wasm"))]
 pub mod serve;
 pub mod shrink;
 pub mod trim;

@@ -7,6 +7,26 @@ use loader::SourceError;
 use std::collections::HashMap;
 use std::ops::Range;
 
+/// An instruction as text, taken apart by what does each part of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its place, as listings number it.
+    pub address: u32,
+    /// Names of units, each with what it does; `control` is what belongs to none.
+    pub cells: Vec<(&'static str, String)>,
+}
+
+impl Row {
+    /// The parts as a listing has them, with what stands between them.
+    pub(crate) fn join(&self, between: &str) -> String {
+        let parts: Vec<&str> = self.cells.iter().map(|(_, text)| text.as_str()).collect();
+        parts.join(between)
+    }
+}
+
+/// What cells are called that belong to no unit.
+pub(crate) const CONTROL: &str = "control";
+
 /// A word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word<'a> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Source folders of the crates.
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
     "emulator/compiler/src",
     "emulator/inspect/src",
     "emulator/lift/src",
@@ -14,6 +14,7 @@ const CRATES: [&str; 15] = [
     "emulator/board/src",
     "emulator/src",
     "emulator/utgard/src",
+    "emulator/wasm/src",
     "loader/src",
     "loader/translate/src",
     "src",

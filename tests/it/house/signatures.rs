@@ -5,7 +5,7 @@ use crate::common;
 use std::path::{Path, PathBuf};
 
 /// The libraries; the facade exists for the command line.
-pub const LIBRARIES: [&str; 14] = [
+pub const LIBRARIES: [&str; 15] = [
     "",
     "emulator/compiler",
     "emulator/inspect",
@@ -14,6 +14,7 @@ pub const LIBRARIES: [&str; 14] = [
     "emulator/shim",
     "emulator",
     "emulator/utgard",
+    "emulator/wasm",
     "loader",
     "loader/translate",
     "vulkan",

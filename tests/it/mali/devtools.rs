@@ -21,6 +21,8 @@ pub struct Browser {
     session: Option<String>,
     /// Errors reported by the pages.
     pub complaints: Vec<String>,
+    /// Addresses that the pages asked for.
+    pub requests: Vec<String>,
     loaded: bool,
     _profile: tempfile::TempDir,
 }
@@ -80,13 +82,14 @@ impl Browser {
             next: 0,
             session: None,
             complaints: Vec::new(),
+            requests: Vec::new(),
             loaded: false,
             _profile: profile,
         };
         let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }))["targetId"].clone();
         let attached = browser.call("Target.attachToTarget", json!({ "targetId": target, "flatten": true }));
         browser.session = attached["sessionId"].as_str().map(str::to_owned);
-        for domain in ["Page", "Runtime", "Log", "Accessibility"] {
+        for domain in ["Page", "Runtime", "Log", "Accessibility", "Network"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
         // Headless pages count as focused.
@@ -120,6 +123,11 @@ impl Browser {
             Some("Page.loadEventFired") => self.loaded = true,
             Some("Runtime.exceptionThrown") => self.complaints.push(params["exceptionDetails"].to_string()),
             Some("Runtime.consoleAPICalled") => self.complaints.push(params["args"].to_string()),
+            Some("Network.requestWillBeSent") => {
+                let url = params["request"]["url"].as_str().unwrap_or_default();
+                // A data address makes no request.
+                self.requests.push(url.chars().take(80).collect());
+            }
             Some("Log.entryAdded") => self.complaints.push(params["entry"].to_string()),
             _ => {}
         }
@@ -155,6 +163,22 @@ impl Browser {
         result["result"]["value"].clone()
     }
 
+    /// What an expression comes to in the page's only frame, which has a process of its own; nothing where there is none.
+    pub fn ask_frame(&mut self, expression: &str) -> Value {
+        let page = self.session.take();
+        let targets = self.call("Target.getTargets", json!({ "filter": [{}] }))["targetInfos"].clone();
+        let mut targets = targets.as_array().into_iter().flatten();
+        let frame = targets.find(|target| target["type"] == "iframe").cloned();
+        let value = frame.map(|frame| {
+            let attach = json!({ "targetId": frame["targetId"], "flatten": true });
+            let attached = self.call("Target.attachToTarget", attach);
+            self.session = attached["sessionId"].as_str().map(str::to_owned);
+            self.ask(expression)
+        });
+        self.session = page;
+        value.unwrap_or_default()
+    }
+
     /// Waits until an expression is true on the page.
     pub fn wait(&mut self, expression: &str) {
         let start = Instant::now();
@@ -177,6 +201,28 @@ impl Browser {
         for kind in ["rawKeyDown", "keyUp"] {
             let params = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
             self.call("Input.dispatchKeyEvent", params);
+        }
+    }
+
+    /// Types a text where the focus is.
+    pub fn type_text(&mut self, text: &str) {
+        self.call("Input.insertText", json!({ "text": text }));
+    }
+
+    /// Makes the window's inside another size.
+    pub fn resize(&mut self, width: u32, height: u32) {
+        let params = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
+        self.call("Emulation.setDeviceMetricsOverride", params);
+    }
+
+    /// Drops a file at a place of the window.
+    pub fn drop_file(&mut self, x: f64, y: f64, path: &std::path::Path) {
+        let data = json!({ "items": [], "files": [path], "dragOperationsMask": 1 });
+        for kind in ["dragEnter", "dragOver", "drop"] {
+            self.call(
+                "Input.dispatchDragEvent",
+                json!({ "type": kind, "x": x, "y": y, "data": data }),
+            );
         }
     }
 

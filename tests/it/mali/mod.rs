@@ -3,7 +3,7 @@
 mod browser;
 mod cli;
 mod conformance;
-mod devtools;
+pub mod devtools;
 mod diff;
 mod draw;
 mod engines;

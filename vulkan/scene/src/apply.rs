@@ -7,6 +7,8 @@ use crate::model::{Blend, Compare, Cull, Filter, Format, Numbers, Scene, Slot, T
 use crate::nearest;
 use crate::picture::Picture;
 use loader::vbc::{BaseType, Binding, Primitive, Shape, Variable};
+use std::path::Path;
+use std::sync::Arc;
 use vulkan::{Dim, Draw, SlotData, TexelFormat, Texels};
 
 fn wrong<T>(text: impl std::fmt::Display) -> Result<T> {
@@ -372,7 +374,15 @@ fn fill_image(texels: &mut Texels, slot: &Slot, scene: &Scene) -> Result<()> {
         if texels.levels != 1 {
             return wrong("levels need texels or a fill");
         }
-        return image_file(texels, &scene.folder.join(path));
+        return match scene.pictures.get(path) {
+            Some(picture) => image(texels, path, || Ok(picture.clone())),
+            None => {
+                let path = scene.folder.join(path);
+                image(texels, &path, || {
+                    Picture::load(&path).map(Arc::new).map_err(Error::scene)
+                })
+            }
+        };
     }
     let count = texels.count().filter(|count| *count <= 1 << 26);
     let Some(count) = count else {
@@ -396,12 +406,12 @@ fn fill_image(texels: &mut Texels, slot: &Slot, scene: &Scene) -> Result<()> {
     Ok(())
 }
 
-/// Copies a PNG file to every layer of a two-dimensional image.
-fn image_file(texels: &mut Texels, path: &std::path::Path) -> Result<()> {
+/// Copies a picture to every layer of a two-dimensional image.
+fn image(texels: &mut Texels, path: &Path, picture: impl FnOnce() -> Result<Arc<Picture>>) -> Result<()> {
     if !matches!(texels.dim, Dim::D2 | Dim::D2Array | Dim::Cube) {
         return wrong(format!("{} cannot fill a {:?} image", path.display(), texels.dim));
     }
-    let picture = Picture::load(path).map_err(Error::scene)?;
+    let picture = picture()?;
     texels.extent = [picture.width, picture.height, 1];
     let scale = if texels.format.is_integer() { 1.0 } else { 1.0 / 255.0 };
     let layer = picture

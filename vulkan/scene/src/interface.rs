@@ -55,6 +55,8 @@ pub struct Slot {
 pub struct Sources {
     /// Names of slots.
     pub slots: BTreeMap<u8, String>,
+    /// Names of vertex inputs by location, for code that has none.
+    pub inputs: BTreeMap<u8, String>,
     /// All declared names, including unused ones.
     pub declared: BTreeSet<String>,
     /// Whether clip space is OpenGL's, with y up: default positions are then flipped, so that the picture is not.
@@ -89,7 +91,10 @@ impl Interface {
     pub fn of_vbc(vbc: &Vbc<'_>, sources: &Sources) -> Self {
         let names = input_names(vbc);
         let inputs = vbc.inputs().map(|variable| Input {
-            name: names.get(&variable.location).cloned(),
+            name: names
+                .get(&variable.location)
+                .or(sources.inputs.get(&variable.location))
+                .cloned(),
             variable,
         });
         let slots = vbc.bindings().map(|binding| Slot {

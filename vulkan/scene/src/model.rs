@@ -1,9 +1,11 @@
 //! The keys of a scene file.
 
 use crate::error::{Error, Result};
+use crate::picture::Picture;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Numbers in lists of any nesting; the nesting has no meaning.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -48,6 +50,9 @@ pub struct Scene {
     /// Folder that image paths are relative to: the scene file's folder.
     #[serde(skip)]
     pub folder: PathBuf,
+    /// Pictures that need no file, by what `image` calls them.
+    #[serde(skip)]
+    pub pictures: BTreeMap<PathBuf, Arc<Picture>>,
 }
 
 /// Primitive topology.

@@ -13,6 +13,20 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
+// The history of a pixel, by the server or by the page around this one.
+async function ask(job, x, y) {
+  if (data.live !== "parent") return (await fetch(`history?job=${job}&x=${x}&y=${y}`)).text();
+  return new Promise((resolve) => {
+    const listen = ({ source, data: { history, html } }) => {
+      if (source !== parent || String(history) !== String([job, x, y])) return;
+      removeEventListener("message", listen);
+      resolve(html);
+    };
+    addEventListener("message", listen);
+    parent.postMessage({ history: [job, x, y] }, "*");
+  });
+}
+
 class Viewer {
   constructor(job, facts) {
     this.job = job;
@@ -133,14 +147,13 @@ class Viewer {
     this.color.value = context.getImageData(0, 0, 1, 1).data.slice(0, 3).join(" ");
   }
 
-  // The history is on the page, comes from the server, or is unavailable.
+  // The history is on the page, comes from the server or the page around this one, or is unavailable.
   async history([x, y]) {
     const have = this.job.querySelector(`.history[data-pixel="${x},${y}"]`);
     if (have) return;
     let section;
     if (data.live) {
-      const answer = await fetch(`history?job=${this.facts.number}&x=${x}&y=${y}`);
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const page = new DOMParser().parseFromString(await ask(this.facts.number, x, y), "text/html");
       section = page.querySelector(".history") ?? make("p", { class: "fault asked" }, "the server does not answer");
     } else {
       section = make("section", { class: "history", "data-pixel": `${x},${y}` }, make("h3", {}, `Pixel ${x}, ${y}`),

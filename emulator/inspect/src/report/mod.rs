@@ -20,6 +20,6 @@ mod writer;
 pub use ask::history;
 pub use collect::{Options, collect};
 pub use model::{Column, Geometry, Gp, Job, Kind, Painted, Pp, Program, ProgramLine, Report, Shown, Texture};
-pub use page::page;
+pub use page::{framed, page};
 pub use pictures::{PictureId, Pictures, Png};
 pub use places::{Place, Places};

@@ -21,10 +21,38 @@ const SCRIPTS: [&str; 3] = [
     include_str!("../page/viewer.js"),
 ];
 
+/// Where histories of pixels come from that are not on the page.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HistorySource {
+    /// None is available.
+    Absent,
+    /// The server of the page.
+    Server,
+    /// The page around the frame.
+    Parent,
+}
+
 /// The page; `live` if a server provides the history of any pixel.
 pub fn page(report: &Report, live: bool) -> String {
+    written(
+        report,
+        if live {
+            HistorySource::Server
+        } else {
+            HistorySource::Absent
+        },
+    )
+}
+
+/// The page for a frame of another one, which tells the history of any pixel: it gets a message `{ history: [job, x, y] }`,
+/// and answers `{ history: [job, x, y], html }`.
+pub fn framed(report: &Report) -> String {
+    written(report, HistorySource::Parent)
+}
+
+fn written(report: &Report, source: HistorySource) -> String {
     let mut writer = Writer::new(&report.pictures);
-    head(&mut writer.html, report, live);
+    head(&mut writer.html, report, source);
     writer
         .html
         .raw("<body>\n<a class=\"skip\" href=\"#main\">To the jobs</a>\n");
@@ -37,7 +65,7 @@ pub fn page(report: &Report, live: bool) -> String {
     let mut html = writer.html;
     html.raw("</main>\n<script type=\"application/json\" id=\"data\">");
     let mut page = html.finish();
-    page.push_str(&json(&data(report, live)));
+    page.push_str(&json(&data(report, source)));
     page.push_str("</script>\n");
     for script in SCRIPTS {
         page.push_str("<script type=\"module\">");
@@ -50,11 +78,14 @@ pub fn page(report: &Report, live: bool) -> String {
 
 /// The head. Its content security policy allows only the page's own style and scripts, in case data is ever not
 /// escaped.
-fn head(html: &mut Html, report: &Report, live: bool) {
+fn head(html: &mut Html, report: &Report, source: HistorySource) {
     let hash = |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
     let scripts = [&[EARLY], &SCRIPTS[..]].concat().into_iter().map(hash);
     let scripts = scripts.collect::<Vec<_>>().join(" ");
-    let connect = if live { "'self'" } else { "'none'" };
+    let connect = match source {
+        HistorySource::Server => "'self'",
+        HistorySource::Absent | HistorySource::Parent => "'none'",
+    };
     html.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     html.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"");
     html.text(format_args!(
@@ -252,7 +283,7 @@ fn memory(html: &mut Html, job: &Job) {
 }
 
 /// The data for scripts and other programs.
-fn data(report: &Report, live: bool) -> Value {
+fn data(report: &Report, source: HistorySource) -> Value {
     let job = |job: &Job| {
         let mut value = json!({ "number": job.number, "offset": job.offset, "fault": job.fault, "notes": job.notes });
         match &job.kind {
@@ -279,5 +310,10 @@ fn data(report: &Report, live: bool) -> Value {
         value
     };
     let jobs: Vec<Value> = report.jobs.iter().map(job).collect();
+    let live = match source {
+        HistorySource::Absent => json!(false),
+        HistorySource::Server => json!(true),
+        HistorySource::Parent => json!("parent"),
+    };
     json!({ "name": report.name, "device": report.device, "live": live, "jobs": jobs })
 }

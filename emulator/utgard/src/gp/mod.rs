@@ -13,7 +13,7 @@ pub mod source;
 pub use crate::vector::Component;
 pub use ops::{AccOp, ComplexOp, MulOp, PassOp};
 pub use parse::{assemble, assemble_statements};
-pub use print::{Options, disassemble};
+pub use print::{Options, disassemble, rows};
 pub use source::{Age, LoadOffset, Operand, Source, Stored, UNITS, Unit};
 
 use super::field::{Fields, fields};

@@ -9,7 +9,7 @@ use super::{
     AccOp, Instruction, LoadOffset, MulOp, Operand, PassOp, Product, Source, Stored, Target, Unit, WORDS, parse,
 };
 use crate::field::{Code, Fields};
-use crate::text::COMPONENTS;
+use crate::text::{COMPONENTS, CONTROL, Row};
 
 /// Printing options.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,42 +18,55 @@ pub struct Options {
     pub words: bool,
 }
 
-/// Prints a program as text that assembles to the same words.
-pub fn disassemble(program: &[[u32; WORDS]], options: Options) -> String {
+/// A program as rows, whose cells by commas assemble to the same words.
+pub fn rows(program: &[[u32; WORDS]]) -> Vec<Row> {
     let instructions: Vec<Instruction> = program.iter().map(|words| Instruction::decode(*words)).collect();
+    rows_of(&instructions)
+}
+
+fn rows_of(instructions: &[Instruction]) -> Vec<Row> {
     let count = instructions.len();
-    let mut all: Vec<Vec<String>> = instructions
+    let mut all: Vec<Row> = instructions
         .iter()
         .enumerate()
-        .map(|(at, instruction)| {
-            Printer {
+        .map(|(at, instruction)| Row {
+            address: at as u32,
+            cells: Printer {
                 at: at as u32,
                 count,
                 instruction,
             }
-            .parts()
+            .cells(),
         })
         .collect();
     // Fields missing from the short form are those that differ after parsing it.
-    let short: String = all.iter().map(|parts| parts.join(", ") + "\n").collect();
+    let short: String = all.iter().map(|row| row.join(", ") + "\n").collect();
     let labels: String = short
         .lines()
         .enumerate()
         .map(|(at, line)| format!("{at:03}: {line}\n"))
         .collect();
     if let Ok(canonical) = parse::program(&labels) {
-        for ((parts, have), canonical) in all.iter_mut().zip(&instructions).zip(&canonical) {
+        for ((row, have), canonical) in all.iter_mut().zip(instructions).zip(&canonical) {
             let (have, canonical) = (have.to_bits(), canonical.to_bits());
             for field in Instruction::FIELDS
                 .iter()
                 .filter(|field| field.of(have) != field.of(canonical))
             {
-                parts.push(format!("set {} {}", field.name, field.of(have)));
+                row.cells
+                    .push((CONTROL, format!("set {} {}", field.name, field.of(have))));
             }
         }
     }
+    all
+}
+
+/// A program as text that assembles to the same words.
+pub fn disassemble(program: &[[u32; WORDS]], options: Options) -> String {
+    let instructions: Vec<Instruction> = program.iter().map(|words| Instruction::decode(*words)).collect();
+    let all = rows_of(&instructions);
     let mut text = String::new();
-    for (at, (parts, words)) in all.iter().zip(program).enumerate() {
+    for (at, (row, words)) in all.iter().zip(program).enumerate() {
         if options.words {
             let from = instructions
                 .iter()
@@ -64,7 +77,7 @@ pub fn disassemble(program: &[[u32; WORDS]], options: Options) -> String {
                 text += &format!("# from {}\n", from.join(", "));
             }
         }
-        text += &format!("{at:03}: {}", parts.join(",\n     "));
+        text += &format!("{at:03}: {}", row.join(",\n     "));
         if options.words {
             let words = words.map(|word| format!("{word:08x}"));
             text += &format!("  # {}", words.join(" "));
@@ -85,23 +98,23 @@ fn negated(text: String, negate: bool) -> String {
 }
 
 impl Printer<'_> {
-    fn parts(&self) -> Vec<String> {
-        let mut parts: Vec<String> = [
-            self.acc(Unit::Acc0),
-            self.acc(Unit::Acc1),
-            self.mul0(),
-            self.mul1(),
-            self.complex(),
-            self.pass(),
-            self.branch(),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        if parts.is_empty() {
-            parts.push("nop".to_owned());
+    /// What each unit does, and the branch.
+    fn cells(&self) -> Vec<(&'static str, String)> {
+        let units = [
+            (Unit::Acc0.name(), self.acc(Unit::Acc0)),
+            (Unit::Acc1.name(), self.acc(Unit::Acc1)),
+            (Unit::Mul0.name(), self.mul0()),
+            (Unit::Mul1.name(), self.mul1()),
+            (Unit::Complex.name(), self.complex()),
+            (Unit::Pass.name(), self.pass()),
+            ("branch", self.branch()),
+        ];
+        let units = units.into_iter().filter_map(|(name, text)| Some((name, text?)));
+        let mut cells: Vec<_> = units.collect();
+        if cells.is_empty() {
+            cells.push((CONTROL, "nop".to_owned()));
         }
-        parts
+        cells
     }
 
     fn source(&self, source: Source) -> String {

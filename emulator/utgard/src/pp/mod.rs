@@ -19,7 +19,7 @@ pub use ops::{
     StoreTarget, VaryingKind, VectorFunction,
 };
 pub use parse::{assemble, assemble_statements};
-pub use print::{Options, disassemble};
+pub use print::{Options, disassemble, rows};
 pub use register::{Register, Scalar, ScalarSource, ScalarUnit, VectorSource, VectorUnit};
 
 pub use units::{

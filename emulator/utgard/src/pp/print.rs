@@ -12,7 +12,7 @@ use super::{
     VectorSource, VectorUnit, parse,
 };
 use crate::field::Fields;
-use crate::text::{COMPONENTS, mask_letters};
+use crate::text::{COMPONENTS, CONTROL, Row, mask_letters};
 use crate::vector::Swizzle;
 use num::half;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,31 +55,42 @@ fn items(words: &[u32]) -> Vec<(u32, Item)> {
     items
 }
 
-/// Prints a program as text that assembles to the same words.
-pub fn disassemble(words: &[u32], options: Options) -> String {
-    let items = items(words);
+/// A program as rows, whose cells by commas assemble to the same words.
+pub fn rows(words: &[u32]) -> Vec<Row> {
+    rows_of(&items(words))
+}
+
+fn rows_of(items: &[(u32, Item)]) -> Vec<Row> {
     let starts: BTreeSet<u32> = items.iter().map(|(at, _)| *at).collect();
-    let mut lines: Vec<String> = items.iter().map(|(at, item)| line(*at, item, &starts)).collect();
+    let mut rows: Vec<Row> = items.iter().map(|(at, item)| row(*at, item, &starts)).collect();
     // Fields missing from the short form are those that differ after parsing it.
+    let lines: Vec<String> = rows.iter().map(line).collect();
     let again = parse::program(&lines.join("\n"));
     if let Ok(program) = again {
-        for ((line, (_, item)), canonical) in lines.iter_mut().zip(&items).zip(&program) {
+        for ((row, (_, item)), canonical) in rows.iter_mut().zip(items).zip(&program) {
             if let (Item::Instruction(have), Some(canonical)) = (item, canonical) {
-                differences(have, canonical, line);
+                differences(have, canonical, &mut row.cells);
             }
         }
     }
+    rows
+}
+
+/// A program as text that assembles to the same words.
+pub fn disassemble(words: &[u32], options: Options) -> String {
+    let items = items(words);
+    let rows = rows_of(&items);
     let mut text = String::new();
     let from = if options.words {
         targets(&items)
     } else {
         BTreeMap::new()
     };
-    for (line, (at, item)) in lines.iter().zip(&items) {
+    for (row, (at, item)) in rows.iter().zip(&items) {
         if let Some(from) = from.get(at) {
             let _ = writeln!(text, "# from {}", from.join(", "));
         }
-        text.push_str(line);
+        text.push_str(&line(row));
         if options.words {
             let end = (*at + item.words()) as usize;
             let words = words[*at as usize..end].iter().map(|word| format!(" {word:08x}"));
@@ -103,16 +114,20 @@ fn targets(items: &[(u32, Item)]) -> BTreeMap<u32, Vec<String>> {
     targets
 }
 
-fn line(at: u32, item: &Item, starts: &BTreeSet<u32>) -> String {
-    let body = match item {
-        Item::Word(word) => format!(".word {word:#010x}"),
-        Item::Instruction(instruction) => parts(at, instruction, starts).join(", "),
+fn row(at: u32, item: &Item, starts: &BTreeSet<u32>) -> Row {
+    let cells = match item {
+        Item::Word(word) => vec![(CONTROL, format!(".word {word:#010x}"))],
+        Item::Instruction(instruction) => cells(at, instruction, starts),
     };
-    format!("{at:>3}: {body}")
+    Row { address: at, cells }
+}
+
+fn line(row: &Row) -> String {
+    format!("{:>3}: {}", row.address, row.join(", "))
 }
 
 /// Appends every field that differs from the short form.
-fn differences(have: &Instruction, canonical: &Instruction, line: &mut String) {
+fn differences(have: &Instruction, canonical: &Instruction, cells: &mut Vec<(&'static str, String)>) {
     let control = (have.control.to_bits(), canonical.control.to_bits());
     for field in super::Control::FIELDS
         .iter()
@@ -121,7 +136,7 @@ fn differences(have: &Instruction, canonical: &Instruction, line: &mut String) {
     {
         let (have, canonical) = (field.of(control.0), field.of(control.1));
         if have != canonical {
-            let _ = write!(line, ", set control.{} {have}", field.name);
+            cells.push((CONTROL, format!("set control.{} {have}", field.name)));
         }
     }
     for (number, (unit, _, fields)) in UNITS.iter().enumerate() {
@@ -130,16 +145,17 @@ fn differences(have: &Instruction, canonical: &Instruction, line: &mut String) {
         };
         for field in *fields {
             if field.of(have) != field.of(canonical) {
-                let _ = write!(line, ", set {unit}.{} {}", field.name, field.of(have));
+                cells.push((unit, format!("set {unit}.{} {}", field.name, field.of(have))));
             }
         }
     }
     if have.padding != canonical.padding {
-        let _ = write!(line, ", set padding {}", have.padding);
+        cells.push((CONTROL, format!("set padding {}", have.padding)));
     }
 }
 
-fn parts(at: u32, instruction: &Instruction, starts: &BTreeSet<u32>) -> Vec<String> {
+/// What an instruction's units do, in the order of [`UNITS`], and what is not theirs.
+fn cells(at: u32, instruction: &Instruction, starts: &BTreeSet<u32>) -> Vec<(&'static str, String)> {
     let units = [
         instruction.varying.as_ref().map(varying),
         instruction.sampler.as_ref().map(sampler),
@@ -153,15 +169,18 @@ fn parts(at: u32, instruction: &Instruction, starts: &BTreeSet<u32>) -> Vec<Stri
         instruction.branch.as_ref().map(|unit| branch(at, unit, starts)),
         instruction.const0.as_ref().map(|unit| constant("const0", unit)),
         instruction.const1.as_ref().map(|unit| constant("const1", unit)),
-        instruction.control.sync.then(|| "sync".to_owned()),
-        instruction.control.stop.then(|| "stop".to_owned()),
     ];
-    let parts: Vec<String> = units.into_iter().flatten().collect();
-    if parts.is_empty() {
-        vec!["nop".to_owned()]
-    } else {
-        parts
+    let control = [(instruction.control.sync, "sync"), (instruction.control.stop, "stop")];
+    let names = UNITS.iter().map(|(name, ..)| *name);
+    let units = names.zip(units).filter_map(|(name, text)| Some((name, text?)));
+    let control = control.into_iter().filter(|(is_set, _)| *is_set);
+    let mut cells: Vec<_> = units
+        .chain(control.map(|(_, name)| (CONTROL, name.to_owned())))
+        .collect();
+    if cells.is_empty() {
+        cells.push((CONTROL, "nop".to_owned()));
     }
+    cells
 }
 
 fn swizzled(name: String, swizzle: Swizzle) -> String {

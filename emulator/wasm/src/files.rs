@@ -1,0 +1,102 @@
+//! Files of every format, in the words of the commands.
+
+use crate::refusal::Refusal;
+use serde::Serialize;
+use serde_json::Value;
+use skrymir::cli::bytes;
+use skrymir::cli::convert::Language;
+use skrymir::formats;
+use skrymir::outcome::Failure;
+use std::path::Path;
+use translate::ShaderStage;
+
+/// What a verb says of a file, for people and for programs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Answer {
+    /// Ends with a newline.
+    pub text: String,
+    /// The document that `--json` prints.
+    pub json: Value,
+}
+
+fn about(name: &str) -> impl Fn(Failure) -> Refusal {
+    move |failure| Refusal::about(failure, [name])
+}
+
+/// The format of a file that is neither text nor words alone, by its first bytes.
+pub fn format(bytes: &[u8]) -> Option<&'static str> {
+    formats::find(None, bytes).map(|format| format.name())
+}
+
+/// As `skrymir info`; `wanted` names a format for bytes that do not tell it.
+///
+/// # Errors
+/// What the command fails with.
+pub fn info(name: &str, bytes: &[u8], wanted: Option<&str>) -> Result<Answer, Refusal> {
+    let info = bytes::info(Path::new(name), bytes, wanted).map_err(about(name))?;
+    Ok(Answer {
+        text: info.text,
+        json: info.json,
+    })
+}
+
+/// As `skrymir check`: the verdict and what it is founded on.
+///
+/// # Errors
+/// None that is about the file.
+pub fn check(name: &str, bytes: &[u8], wanted: Option<&str>) -> Result<Answer, Refusal> {
+    let checked = bytes::check(Path::new(name), bytes, wanted).map_err(about(name))?;
+    Ok(Answer {
+        text: checked.to_text(),
+        json: serde_json::to_value(&checked).unwrap_or_default(),
+    })
+}
+
+/// As `skrymir dis`; of a VBC with a stage.
+///
+/// # Errors
+/// What the command fails with.
+pub fn dis(name: &str, bytes: &[u8], wanted: Option<&str>, stage: Option<&str>) -> Result<String, Refusal> {
+    bytes::dis(Path::new(name), bytes, wanted, stage).map_err(about(name))
+}
+
+/// As `skrymir as`.
+///
+/// # Errors
+/// What the command fails with.
+pub fn assemble(name: &str, text: &str) -> Result<Vec<u8>, Refusal> {
+    bytes::assemble(Path::new(name), text).map_err(about(name))
+}
+
+/// As `skrymir convert`, to `wgsl`, `glsl`, `hlsl`, `msl`, `spirv` or `vbc`, of the stage `vert`, `frag` or `comp` where there
+/// are several.
+///
+/// # Errors
+/// What the command fails with.
+pub fn convert(
+    name: &str,
+    bytes: &[u8],
+    wanted: Option<&str>,
+    to: &str,
+    stage: Option<&str>,
+) -> Result<Vec<u8>, Refusal> {
+    let unknown = |what: &str| Refusal::about(format_args!("{name}: no {what}"), []);
+    let to = match to {
+        "wgsl" => Language::Wgsl,
+        "glsl" => Language::Glsl,
+        "hlsl" => Language::Hlsl,
+        "msl" => Language::Msl,
+        "spirv" => Language::Spirv,
+        "vbc" => Language::Vbc,
+        other => return Err(unknown(&format!("language {other}"))),
+    };
+    let stage = match stage {
+        None => None,
+        Some("vert") => Some(ShaderStage::Vertex),
+        Some("frag") => Some(ShaderStage::Fragment),
+        Some("comp") => Some(ShaderStage::Compute),
+        Some(other) => return Err(unknown(&format!("stage {other}"))),
+    };
+    let written = bytes::convert(Path::new(name), bytes, wanted, to, stage).map_err(about(name))?;
+    Ok(written.bytes)
+}

@@ -1,0 +1,17 @@
+//! The same in WebAssembly, which has neither signals nor processes.
+
+/// Nothing: nobody ends it from outside.
+///
+/// # Errors
+/// None.
+pub fn on_signals(_work: fn()) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// Nothing: there are no children.
+pub fn end_children() {}
+
+/// Ends the program without destructors.
+pub fn leave(code: i32) -> ! {
+    std::process::exit(code)
+}

@@ -1,0 +1,5 @@
+//! The page (docs/page) and the door that it is built on (emulator/wasm).
+
+mod broken;
+mod browser;
+mod door;
