@@ -186,7 +186,7 @@ fn each_rule_is_broken_once_and_kept_once() {
             "not its sign",
         ),
         (
-            "at most one memory order",
+            "order of memory",
             [
                 PLAIN,
                 "%order = OpConstant %uint 264",
@@ -194,7 +194,7 @@ fn each_rule_is_broken_once_and_kept_once() {
             ],
             "%order = OpConstant %uint 264",
             "%order = OpConstant %uint 268",
-            "one order",
+            "at most one memory order",
         ),
         (
             "pointer in a variable",
