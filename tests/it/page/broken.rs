@@ -52,7 +52,7 @@ pub fn answer(folder: &Path, name: &str, bytes: &[u8]) -> [String; 2] {
 }
 
 #[test]
-fn broken_files_are_told_as_the_command_tells_them() {
+fn broken_files_get_the_message_of_the_command() {
     let folder = tempfile::tempdir().unwrap();
     let (mut refused, mut counted) = (0, 0);
     for (name, bytes) in all() {

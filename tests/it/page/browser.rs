@@ -519,7 +519,7 @@ fn a_recording_opens_the_inspector_which_asks_for_histories() {
 }
 
 #[test]
-fn broken_files_are_dropped_and_told() {
+fn broken_files_are_dropped_and_reported() {
     let Some(mut visit) = Visit::start() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut counted = 0;

@@ -256,7 +256,7 @@ fn refusals_are_the_commands() {
 
 /// Files of every format: what each verb says.
 #[test]
-fn files_are_told_as_the_command_tells_them() {
+fn files_get_the_text_of_the_command() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let mut counted = 0;
