@@ -27,6 +27,16 @@ pub fn corpus(name: &str) -> Option<PathBuf> {
     None
 }
 
+/// Whether whole corpora run, of which the usual tests take samples (`tests/field.sh`).
+pub fn is_whole_field() -> bool {
+    std::env::var_os("SKRYMIR_FIELD").is_some()
+}
+
+/// The step through a corpus: one file in `sample`, or all.
+pub fn field_step(sample: usize) -> usize {
+    if is_whole_field() { 1 } else { sample.max(1) }
+}
+
 /// The checkout.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

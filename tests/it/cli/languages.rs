@@ -45,12 +45,10 @@ fn verdict(verb: &str, file: &Path, folder: &Path) -> (Verdict, String) {
 }
 
 /// The language of a file, and its version.
-fn language(file: &Path) -> String {
+fn language(file: &Path, text: &str) -> String {
     if file.extension().is_some_and(|ext| ext == "wgsl") {
         return "WGSL".to_owned();
     }
-    let text = std::fs::read(file).expect("a readable file");
-    let text = String::from_utf8_lossy(&text);
     let words = text.lines().map(|line| line.replacen('#', "# ", 1));
     let version = words
         .map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
@@ -69,19 +67,14 @@ fn sources() -> Vec<PathBuf> {
     let Some(field) = common::corpus("field") else {
         return own;
     };
-    let step = match std::env::var_os("SKRYMIR_FIELD").is_some() {
-        true => 1,
-        false => SAMPLE,
-    };
     let all = [
-        ("retro", "frag", step),
-        ("samples", "frag", step / 5),
-        ("wgsl", "wgsl", step / 5),
+        ("retro", "frag", SAMPLE),
+        ("samples", "frag", SAMPLE / 5),
+        ("wgsl", "wgsl", SAMPLE / 5),
     ];
-    let some = all.iter().flat_map(|(folder, ext, step)| {
-        common::files(&field.join(folder), ext)
-            .into_iter()
-            .step_by((*step).max(1))
+    let some = all.iter().flat_map(|(folder, ext, sample)| {
+        let files = common::files(&field.join(folder), ext);
+        files.into_iter().step_by(common::field_step(*sample))
     });
     own.into_iter().chain(some).collect()
 }
@@ -93,11 +86,12 @@ fn verbs_take_the_same_sources() {
     let (mut table, mut reasons, mut wrong) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     for file in sources() {
         // The verbs need a fragment stage; a WGSL file may have none.
-        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let bytes = std::fs::read(&file).expect("a readable file");
+        let text = String::from_utf8_lossy(&bytes);
         if file.extension().is_some_and(|ext| ext == "wgsl") && !text.contains("@fragment") {
             continue;
         }
-        let language = language(&file);
+        let language = language(&file, &text);
         let verdicts = VERBS.map(|verb| verdict(verb, &file, folder.path()));
         for (verb, (verdict, why)) in VERBS.iter().zip(&verdicts) {
             *table.entry((language.clone(), *verb, *verdict)).or_insert(0) += 1;

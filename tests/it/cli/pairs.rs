@@ -2,6 +2,7 @@
 //! device.
 
 use crate::common;
+use crate::spirv::module_text::installed;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -41,17 +42,12 @@ fn pairs() -> Vec<(PathBuf, PathBuf)> {
 
 #[test]
 fn pairs_of_samples_are_packed_and_drawn() {
-    let installed = Command::new("glslangValidator").arg("--version").output().is_ok();
     let (all, folder) = (pairs(), tempfile::tempdir().expect("a folder"));
-    if all.is_empty() || !installed {
+    if all.is_empty() || !installed("glslangValidator") {
         println!("no samples or no glslangValidator here: nothing is packed");
         return;
     }
-    let step = if std::env::var_os("SKRYMIR_FIELD").is_some() {
-        1
-    } else {
-        SAMPLE
-    };
+    let step = common::field_step(SAMPLE);
     let (file, picture) = (folder.path().join("x.vbc"), folder.path().join("x.png"));
     let (mut taken, mut packed, mut drawn) = (0, 0, 0);
     for (vertex, fragment) in all.iter().step_by(step) {

@@ -76,7 +76,7 @@ const LEFT: [&str; 8] = [
     "src/",
     "tests/it/mali/observe.rs",
     "vulkan/script/",
-    "vulkan/src/work/",
+    "vulkan/src/work",
 ];
 
 /// The lower-case words of a line outside of quotations: code spans, old names of flags, and this list. Identifiers are

@@ -37,7 +37,10 @@ fn retro_shaders_match_on_every_engine() {
         ..Scene::default()
     };
     let (mut pairs, mut drawn, mut different) = (0, 0, Vec::new());
-    for vertex in common::files(&folder, "vert").into_iter().step_by(step()) {
+    for vertex in common::files(&folder, "vert")
+        .into_iter()
+        .step_by(common::field_step(SAMPLE))
+    {
         let fragment = vertex.with_extension("frag");
         pairs += 1;
         if let Some(same) = agree(&vertex, &fragment, &scene) {
@@ -68,7 +71,10 @@ fn retro_shaders_are_judged_as_glslang_judges_them() {
     }
     let (mut valid, mut compiled, mut wrong) = (0, 0, Vec::new());
     for (ending, stage) in [("vert", Stage::Vertex), ("frag", Stage::Fragment)] {
-        for path in common::files(&folder, ending).into_iter().step_by(step()) {
+        for path in common::files(&folder, ending)
+            .into_iter()
+            .step_by(common::field_step(SAMPLE))
+        {
             let Ok(text) = std::fs::read_to_string(&path) else {
                 continue;
             };
@@ -88,14 +94,6 @@ fn retro_shaders_are_judged_as_glslang_judges_them() {
     println!("{valid} stages of field/retro are valid to glslang, {compiled} are compiled");
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(100 * compiled >= 97 * valid, "{compiled} of {valid}");
-}
-
-/// One in this many, all if `SKRYMIR_FIELD` is set.
-fn step() -> usize {
-    match std::env::var_os("SKRYMIR_FIELD").is_some() {
-        true => 1,
-        false => SAMPLE,
-    }
 }
 
 /// A texture of one colour: in half precision, coordinates at the border of two texels may be in either.
@@ -157,7 +155,10 @@ fn retro_shaders_look_as_on_lavapipe() {
         ..Scene::default()
     };
     let (mut drawn, mut same, mut planted, mut found, mut far) = (0, 0, 0, 0, Vec::new());
-    for vertex in common::files(&folder, "vert").into_iter().step_by(step()) {
+    for vertex in common::files(&folder, "vert")
+        .into_iter()
+        .step_by(common::field_step(SAMPLE))
+    {
         let fragment = vertex.with_extension("frag");
         let Ok(text) = std::fs::read_to_string(&fragment) else {
             continue;

@@ -1,7 +1,7 @@
 //! All scripts of the corpus on the first Vulkan device, with the validation layer: known failures are in a table with
 //! the reason. Runs if `SKRYMIR_FIELD` is set (`tests/field.sh`).
 
-use crate::common::corpus;
+use crate::common::{corpus, is_whole_field};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,7 +58,7 @@ fn run(folder: &Path) -> Value {
 
 #[test]
 fn field_scripts_pass_or_fail_for_a_known_reason() {
-    if std::env::var_os("SKRYMIR_FIELD").is_none() {
+    if !is_whole_field() {
         return;
     }
     let Some(folder) = corpus("amber") else { return };

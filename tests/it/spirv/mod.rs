@@ -2,7 +2,7 @@
 
 mod bounds;
 mod check;
-mod module_text;
+pub(crate) mod module_text;
 mod modules;
 mod passes;
 mod public;

@@ -1,7 +1,7 @@
 //! Translations: the command's output, and whether they keep the module's meaning. A script runs with its shader
 //! translated and read again.
 
-use crate::common::{corpus, data};
+use crate::common::{corpus, data, is_whole_field};
 use script::run::Verdict;
 use serde_json::Value;
 use skrymir::args::Through as Way;
@@ -157,7 +157,7 @@ fn translations_of_scripts_mean_the_same() {
 
 #[test]
 fn translations_of_the_field_mean_the_same() {
-    if std::env::var_os("SKRYMIR_FIELD").is_none() {
+    if !is_whole_field() {
         return;
     }
     let Some(folder) = corpus("amber") else { return };
