@@ -15,16 +15,20 @@ pub const FORMATS: [&str; 10] = [
     "vbc", "mbs", "spirv", "sl", "trace", "sksl", "gp", "pp", "script", "source",
 ];
 
-/// A list of flags and one more; `N` is how many that makes.
+/// A list of flags and some more; `N` is the length of both.
 ///
 /// # Panics
-/// When the list has not one fewer than `N`.
-pub const fn and<const N: usize>(list: &[&'static str], more: &'static str) -> [&'static str; N] {
-    assert!(list.len() + 1 == N, "one more than the list has");
-    let mut all = [more; N];
+/// When both are not `N` together.
+pub const fn and<const N: usize>(list: &[&'static str], more: &[&'static str]) -> [&'static str; N] {
+    assert!(list.len() + more.len() == N, "N is the length of both lists");
+    let mut all = [""; N];
     let mut at = 0;
-    while at < list.len() {
-        all[at] = list[at];
+    while at < N {
+        all[at] = if at < list.len() {
+            list[at]
+        } else {
+            more[at - list.len()]
+        };
         at += 1;
     }
     all

@@ -19,19 +19,8 @@ use vulkan::work::{self, Binding, Element, ImageData, Resource, Stage, Task, Wor
 use vulkan::{Context, Options, TexelFormat, Validation, vk};
 
 /// Flags of `run` for sources: those of draws, and those of compute shaders alone.
-pub const FLAGS: &[&str] = &and::<{ SOURCE_FLAGS.len() + 5 }>(
-    &and::<{ SOURCE_FLAGS.len() + 4 }>(
-        &and::<{ SOURCE_FLAGS.len() + 3 }>(
-            &and::<{ SOURCE_FLAGS.len() + 2 }>(
-                &and::<{ SOURCE_FLAGS.len() + 1 }>(SOURCE_FLAGS, "dispatch"),
-                "local-size",
-            ),
-            "keep",
-        ),
-        "through",
-    ),
-    "engines",
-);
+pub const FLAGS: &[&str] =
+    &and::<{ SOURCE_FLAGS.len() + 5 }>(SOURCE_FLAGS, &["dispatch", "local-size", "keep", "through", "engines"]);
 
 /// Elements of an array that has no length of its own.
 const ELEMENTS: u64 = 64;

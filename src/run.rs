@@ -38,13 +38,10 @@ pub const FLAGS: &[&str] = &[
 ];
 
 /// Flags of `run` for a VBC: [`FLAGS`], and that which draws it again and again.
-pub const VBC_FLAGS: &[&str] = &and::<{ FLAGS.len() + 1 }>(FLAGS, "watch");
+pub const VBC_FLAGS: &[&str] = &and::<{ FLAGS.len() + 1 }>(FLAGS, &["watch"]);
 
 /// Flags of `run` for sources that draw: [`VBC_FLAGS`], and those that say how they are compiled.
-pub const SOURCE_FLAGS: &[&str] = &and::<{ VBC_FLAGS.len() + 3 }>(
-    &and::<{ VBC_FLAGS.len() + 2 }>(&and::<{ VBC_FLAGS.len() + 1 }>(VBC_FLAGS, "entry"), "define"),
-    "include",
-);
+pub const SOURCE_FLAGS: &[&str] = &and::<{ VBC_FLAGS.len() + 3 }>(VBC_FLAGS, &["entry", "define", "include"]);
 
 /// Draws a shader's source, or those of a vertex and a fragment stage, by way of the VBC they make.
 pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {

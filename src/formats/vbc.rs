@@ -8,7 +8,7 @@ use loader::{Report, vbc};
 use translate::validate::{self, Table};
 
 /// Flags of `dis`: those for SPIR-V, and that which says the stage.
-const DIS_FLAGS: &[&str] = &and::<{ spirv::DIS_FLAGS.len() + 1 }>(spirv::DIS_FLAGS, "stage");
+const DIS_FLAGS: &[&str] = &and::<{ spirv::DIS_FLAGS.len() + 1 }>(spirv::DIS_FLAGS, &["stage"]);
 
 /// Vega bytecode.
 pub struct Vbc;
