@@ -21,7 +21,7 @@ impl Save for Picture {
             true => std::io::stdout().lock().write_all(png),
             false => crate::outcome::replace(path, png),
         };
-        is_png(path)?;
+        refuse_other_formats(path)?;
         let png = self.to_png().map_err(Error::from);
         png.and_then(|png| Ok(write(&png)?))
             .within(|| format!("cannot write {}", path.display()))
@@ -35,7 +35,7 @@ const OTHERS: [&str; 10] = ["jpg", "jpeg", "bmp", "gif", "webp", "tga", "tif", "
 ///
 /// # Errors
 /// Says which format is written.
-pub fn is_png(path: &Path) -> Result<()> {
+fn refuse_other_formats(path: &Path) -> Result<()> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     match ending.filter(|ending| OTHERS.contains(&&**ending)) {
         Some(ending) => Err(Error::usage(format_args!(

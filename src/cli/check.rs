@@ -90,20 +90,21 @@ impl Checked {
         if self.verdict == "valid" {
             return String::new();
         }
+        self.listed(|severity| severity == Severity::Error)
+    }
+
+    /// The verdict and the findings of some severities, a line each.
+    fn listed(&self, is_listed: impl Fn(Severity) -> bool) -> String {
         let mut text = format!("{}: {}: {}\n", self.file, self.format, self.verdict);
-        let errors = self.report.diagnostics.iter();
-        for error in errors.filter(|found| found.severity == Severity::Error) {
-            text += &format!("  {error}\n");
+        for found in self.report.diagnostics.iter().filter(|found| is_listed(found.severity)) {
+            text += &format!("  {found}\n");
         }
         text
     }
 
     /// The verdict and its reasons, a line each.
     pub fn to_text(&self) -> String {
-        let mut text = format!("{}: {}: {}\n", self.file, self.format, self.verdict);
-        for diagnostic in &self.report.diagnostics {
-            text += &format!("  {diagnostic}\n");
-        }
+        let mut text = self.listed(|_| true);
         self.judged.iter().for_each(|table| text += &table.to_string());
         text
     }
