@@ -18,7 +18,7 @@ pub struct ThreadPool {
 }
 
 impl ThreadPool {
-    /// A pool of so many threads, the caller's included; nothing where that is one, or where the system gives no others.
+    /// A pool of this many threads, including the caller's; none for one thread, or if the system starts no others.
     pub fn new(threads: usize) -> Option<Self> {
         let builder = ThreadPoolBuilder::new().num_threads(threads.saturating_sub(1).max(1));
         let pool = (threads > 1).then(|| builder.build().ok()).flatten()?;

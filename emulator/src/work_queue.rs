@@ -18,7 +18,7 @@ struct Part {
 }
 
 impl WorkQueue {
-    /// So many pieces for so many threads.
+    /// A number of pieces for a number of threads.
     pub(crate) fn new(count: usize, threads: usize) -> Self {
         let border = |thread: usize| count * thread / threads;
         Self {

@@ -49,7 +49,7 @@ pub fn check(path: &Path, bytes: &[u8], wanted: Option<&str>) -> Outcome<Checked
 pub fn dis(path: &Path, bytes: &[u8], wanted: Option<&str>, stage: Option<&str>) -> Outcome<String> {
     let args = DisArgs {
         file: path.to_owned(),
-        // Text for whoever asks, not for a terminal.
+        // The caller is not a terminal.
         spirv: SpirvDisArgs {
             stage: stage.map(str::to_owned),
             no_color: true,

@@ -1,6 +1,6 @@
 //! The same in WebAssembly, which has neither signals nor processes.
 
-/// Nothing: nobody ends it from outside.
+/// Nothing: no signals exist here.
 ///
 /// # Errors
 /// None.

@@ -143,7 +143,7 @@ impl Target<'_> {
         self.fill(address, piece.len(), |bytes| bytes.copy_from_slice(piece));
     }
 
-    /// Has a closure write a piece of so many bytes where its address says; false where that is not to be had.
+    /// Lets a closure write this many bytes at an address; false if they cannot be lent.
     pub(crate) fn fill(&self, address: u32, length: usize, write: impl FnOnce(&mut [u8])) -> bool {
         let at = address.wrapping_sub(self.address) as usize;
         let (parts, part) = match &self.bytes {

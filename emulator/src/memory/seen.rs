@@ -44,7 +44,7 @@ impl Clock {
 /// Bytes that a thread copies or compares at a time.
 const PIECE: usize = 1 << 16;
 
-/// The threads of a pool, if there is one and so many bytes are worth more than one.
+/// The threads of a pool, if there is one and this many bytes are worth more than one thread.
 fn many(pool: Option<&ThreadPool>, bytes: usize) -> Option<&ThreadPool> {
     pool.filter(|_| bytes >= 2 * PIECE)
 }

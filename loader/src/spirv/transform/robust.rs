@@ -179,7 +179,7 @@ impl Bounds<'_, '_> {
         Ok(seal(out))
     }
 
-    /// An index into so many elements and one more.
+    /// Bounds an index by a known last element.
     fn known(&mut self, id: u32, last: u32, code: &mut Vec<Vec<u32>>) -> Result<u32, String> {
         let uint = self.uint();
         if let Some(value) = self.index.constant(id) {

@@ -33,7 +33,7 @@ pub(crate) fn without_lines(words: &[u32]) -> Vec<u32> {
     let mut out = words[..HEADER.min(words.len())].to_vec();
     let extended = instructions(words).filter(|(opcode, ..)| *opcode == op::EXT_INST);
     let taken: BTreeSet<u32> = extended
-        .flat_map(|(.., words)| words.get(5..).unwrap_or_default().to_vec())
+        .flat_map(|(.., words)| words.get(5..).unwrap_or_default().iter().copied())
         .collect();
     let kept = instructions(words).filter(|(opcode, _, words)| match (*opcode, words) {
         (STRING, [_, id, ..]) => taken.contains(id),

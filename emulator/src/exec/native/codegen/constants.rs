@@ -5,7 +5,7 @@
 pub(crate) struct ConstantPool(Vec<u32>);
 
 impl ConstantPool {
-    /// Byte of words among the constants, which begin at a multiple of so many words.
+    /// Byte offset of words among the constants, aligned to their count.
     pub(super) fn place(&mut self, words: &[u32], step: usize) -> usize {
         let have = (0..self.0.len())
             .step_by(step)

@@ -13,7 +13,7 @@ use crate::exec::native::isa::Isa;
 use crate::exec::native::trace::graph::{Effect, Graph, Kind, Node, Value};
 use std::mem::offset_of;
 
-/// What goes to the stack at most, in bytes: no more than a page, for nobody looks whether there is more.
+/// Largest stack frame, in bytes: at most a page, because frames are not probed.
 const MAX_STACK: usize = 56 * 64;
 
 /// Values that are computed before the first round at most.
@@ -60,7 +60,7 @@ impl Address {
         }
     }
 
-    /// So many bytes behind it.
+    /// This many bytes behind it.
     pub(crate) fn plus(self, bytes: usize) -> Self {
         Self {
             offset: self.offset + bytes,
@@ -96,7 +96,7 @@ pub(crate) trait Machine: Sized {
     fn begin(emitter: &mut Emitter<'_, Self>);
     /// Says how many bytes there are on the stack: a multiple of 64.
     fn frame(&mut self, bytes: usize);
-    /// Goes on by so many bytes of words and of masks, to `start` as often as there are steps; then returns.
+    /// Advances by these bytes of words and of masks, jumps to `start` once per step, then returns.
     fn end(&mut self, words: usize, masks: usize, start: usize);
     /// A constant without memory, where there is a way.
     fn constant(&mut self, to: u8, bits: u32) -> bool;
@@ -298,7 +298,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
         })
     }
 
-    /// Place of words among the constants, at a multiple of so many.
+    /// Offset of words among the constants, aligned to their count.
     fn pooled(&mut self, words: &[u32], step: usize) -> Address {
         Address {
             base: Base::Pool,

@@ -147,8 +147,8 @@ impl Program {
     }
 }
 
-/// Regions of a program at most, and instructions of a region: making code must not take long, whoever wrote the
-/// program.
+/// Regions of a program at most, and instructions of a region: generating code must take
+/// bounded time for any program.
 const MAX_REGIONS: usize = 256;
 const MAX_LENGTH: usize = 96;
 

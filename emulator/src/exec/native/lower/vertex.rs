@@ -11,8 +11,8 @@ use crate::exec::wide::region::{VertexRegion, VertexRegionCode, VertexRegions};
 use crate::exec::wide::vertex_code::row;
 use std::collections::BTreeMap;
 
-/// Instructions of a region at most, and regions of a program: making code must not take long, whoever wrote the
-/// program.
+/// Instructions of a region at most, and regions of a program: generating code must take
+/// bounded time for any program.
 const MAX_LENGTH: usize = 64;
 const MAX_REGIONS: usize = 128;
 

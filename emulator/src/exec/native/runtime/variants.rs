@@ -142,7 +142,7 @@ impl Variants {
         backoff.allows().then(|| code.get_or_init(make).as_ref())?
     }
 
-    /// The code for so many lanes, all or some of them.
+    /// The code for this number of lanes, all or some of them live.
     fn code(&self, lanes: usize, masked: bool) -> Option<&Code> {
         if lanes > LANES {
             return self.tile();
@@ -150,7 +150,7 @@ impl Variants {
         self.form(!lanes.is_multiple_of(self.whole.lanes()), masked)
     }
 
-    /// Finds the texels of the textures that code looks into; false where nobody looked at them yet.
+    /// Finds the texels of the textures that code looks into; false if they have not been looked up yet.
     fn textures<'a>(&self, context: &FragmentContext<'a>, into: &mut [(f32, &'a [u32])]) -> bool {
         let used = self.graph.textures.iter().zip(into).enumerate();
         used.filter(|(_, (used, _))| **used).all(|(number, (_, into))| {
