@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use loader::mbs::Program;
 use std::fmt;
-use utgard::state::Compare;
+use utgard::state::{Compare, StencilOp};
 use utgard::stream::PrimitiveMode;
 
 /// Why a draw cannot be made, or ended early; one machine word wide.
@@ -95,6 +95,34 @@ pub struct Depth {
     pub write: bool,
 }
 
+/// Stencil testing of both faces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stencil {
+    /// Comparison of the reference with the stencil.
+    pub compare: Compare,
+    /// Operation if the comparison fails.
+    pub fail: StencilOp,
+    /// Operation if the depth test fails.
+    pub depth_fail: StencilOp,
+    /// Operation if both pass.
+    pub pass: StencilOp,
+    /// Reference.
+    pub reference: u8,
+    /// Bits that are compared.
+    pub mask: u8,
+    /// Bits that are written.
+    pub write_mask: u8,
+}
+
+/// Contents of the targets before a draw, in place of clear values; rows from the top.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Red, green, blue and alpha of each pixel.
+    pub rgba: Vec<u8>,
+    /// Depth in bits 23-0 and stencil in bits 31-24 of each pixel; empty for the clear values.
+    pub depth_stencil: Vec<u32>,
+}
+
 /// How colours meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Blend {
@@ -148,8 +176,16 @@ pub struct Draw<'a> {
     pub uniforms: Vec<(String, Vec<f32>)>,
     /// Textures by the sampler's name.
     pub textures: Vec<(String, Image)>,
+    /// Stencil it begins with.
+    pub clear_stencil: u8,
+    /// What the targets hold before the draw, if not the clear values.
+    pub before: Option<Contents>,
+    /// Write depth and stencil to memory, too.
+    pub keep_depth: bool,
     /// Depth testing, if any.
     pub depth: Option<Depth>,
+    /// Stencil testing, if any.
+    pub stencil: Option<Stencil>,
     /// How colours meet.
     pub blend: Blend,
     /// Culled side.
@@ -171,7 +207,11 @@ impl<'a> Draw<'a> {
             attributes: Vec::new(),
             uniforms: Vec::new(),
             textures: Vec::new(),
+            clear_stencil: 0,
+            before: None,
+            keep_depth: false,
             depth: None,
+            stencil: None,
             blend: Blend::None,
             cull: Cull::None,
         }

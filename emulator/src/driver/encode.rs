@@ -1,6 +1,6 @@
 //! Streams, states and descriptors of a linked draw.
 
-use super::draw::{Blend, Cull, Depth, Draw, Image, Result};
+use super::draw::{Blend, Cull, Depth, Draw, ErrorKind, Image, Result, Stencil};
 use super::link::{Linked, Output};
 use super::prepared::Prepared;
 use crate::gpu::Gpu;
@@ -10,8 +10,8 @@ use crate::texture::texel::u_order;
 use utgard::field::{Aligned, Fields};
 use utgard::frame::{GpFrame, PixelFormat, PpFrame, PpRegisters, TargetLayout, WriteBackSource, WriteBackUnit};
 use utgard::gp;
-use utgard::pp::Control;
-use utgard::state::{Compare, Equation, FactorSource, RenderState};
+use utgard::pp::{self, Control};
+use utgard::state::{Compare, Equation, FactorSource, RenderState, StencilOp};
 use utgard::stream::{self, ListCommand, TileCommand, VertexCommand, VertexSpec, semaphore};
 use utgard::texture::{self, Descriptor, Dimension, TexelFormat, TexelLayout, Wrap};
 
@@ -96,9 +96,17 @@ pub(super) fn encode(gpu: &mut Gpu, draw: &Draw<'_>, mut linked: Linked) -> Resu
     let state = render_state(memory, draw, &linked, varyings, stride)?;
     let (shift, count) = blocks(draw.size);
     let lists = memory.allocate(BLOCK * count[0] * count[1])?;
-    let plbu = list_stream(memory, draw, positions, state, lists)?;
-    let target = memory.allocate(tiles(draw.size).iter().product::<u32>() * 256 * 4)?;
-    let pp_frame = pixel_frame(memory, draw, target, lists, shift, count[0])?;
+    let mut rectangles = Vec::new();
+    for contents in reloads(draw) {
+        rectangles.push(reload(memory, draw, &contents)?);
+    }
+    let plbu = list_stream(memory, draw, &rectangles, (state, positions), lists)?;
+    let size = tiles(draw.size).iter().product::<u32>() * 256 * 4;
+    let mut targets = vec![write_back(draw, WriteBackSource::Color, memory.allocate(size)?)];
+    if draw.keep_depth {
+        targets.push(write_back(draw, WriteBackSource::DepthStencil, memory.allocate(size)?));
+    }
+    let pp_frame = pixel_frame(memory, draw, &targets, lists, shift, count[0])?;
     Ok(Prepared {
         gp_frame: GpFrame {
             vertex_start: vs.0,
@@ -216,8 +224,15 @@ fn vertex_stream(
     commands(memory, &list.map(VertexCommand::encode))
 }
 
-/// The polygon list builder's stream (docs/spec/mali/streams.md, section 2).
-fn list_stream(memory: &mut Memory<'_>, draw: &Draw<'_>, positions: u32, state: u32, lists: u32) -> Result<(u32, u32)> {
+/// The polygon list builder's stream (docs/spec/mali/streams.md, section 2): rectangles, then the draw, each with the
+/// addresses of its render state and positions.
+fn list_stream(
+    memory: &mut Memory<'_>,
+    draw: &Draw<'_>,
+    rectangles: &[(u32, u32)],
+    drawn: (u32, u32),
+    lists: u32,
+) -> Result<(u32, u32)> {
     let [width, height] = draw.size;
     let (shift, count) = blocks(draw.size);
     let [tiles_x, tiles_y] = tiles(draw.size);
@@ -271,26 +286,42 @@ fn list_stream(memory: &mut Memory<'_>, draw: &Draw<'_>, positions: u32, state: 
         stream::ViewportLeft { edge: 0.0 }.into(),
         stream::ViewportRight { edge: width as f32 }.into(),
         step(semaphore::LIST_BEGIN),
-        setup.into(),
-        stream::BindState {
-            state,
-            positions: Aligned(positions),
-        }
-        .into(),
-        stream::Scissor {
-            top: 0,
-            bottom: (height - 1) as u16,
-            left: 0,
-            right: (width - 1) as u16,
-        }
-        .into(),
-        stream::Register10A { value: 0 }.into(),
-        stream::Near { depth: 0.0 }.into(),
-        stream::Far { depth: 1.0 }.into(),
-        stream::PointSize { size: 1.0 }.into(),
     ];
+    let bind = |(state, positions)| -> [ListCommand; 5] {
+        [
+            stream::BindState {
+                state,
+                positions: Aligned(positions),
+            }
+            .into(),
+            stream::Scissor {
+                top: 0,
+                bottom: (height - 1) as u16,
+                left: 0,
+                right: (width - 1) as u16,
+            }
+            .into(),
+            stream::Register10A { value: 0 }.into(),
+            stream::Near { depth: 0.0 }.into(),
+            stream::Far { depth: 1.0 }.into(),
+        ]
+    };
+    for rectangle in rectangles {
+        list.push(none.into());
+        list.extend(bind(*rectangle));
+        let corners = stream::DrawPrimitives {
+            start: 0,
+            count: 3,
+            mode: stream::PrimitiveMode::Rectangle,
+            indexed: false,
+        };
+        list.push(corners.into());
+    }
+    list.push(setup.into());
+    list.extend(bind(drawn));
+    list.push(stream::PointSize { size: 1.0 }.into());
     if let Some(indices) = indices {
-        list.push(stream::Positions { address: positions }.into());
+        list.push(stream::Positions { address: drawn.1 }.into());
         list.push(stream::Indices { address: indices }.into());
     }
     let primitives = stream::DrawPrimitives {
@@ -322,13 +353,14 @@ fn render_state(memory: &mut Memory<'_>, draw: &Draw<'_>, linked: &Linked, varyi
         .trailing_zeros();
     let mut descriptors = Vec::new();
     for image in &linked.textures {
-        descriptors.push(texture(memory, image)?);
+        descriptors.push(texture(memory, image, head(image))?);
     }
     let textures = memory.put_words(&descriptors)?;
     let depth = draw.depth.unwrap_or(Depth {
         compare: Compare::Always,
         write: false,
     });
+    let stencil = draw.stencil.unwrap_or(NO_STENCIL);
     let mut state = RenderState {
         unknown_2_24: 12,
         write_mask: 15,
@@ -338,10 +370,6 @@ fn render_state(memory: &mut Memory<'_>, draw: &Draw<'_>, linked: &Linked, varyi
         no_far_clip: true,
         depth_near: 0,
         depth_far: u16::MAX,
-        front_compare: Compare::Always,
-        back_compare: Compare::Always,
-        front_write_mask: u8::MAX,
-        back_write_mask: u8::MAX,
         alpha_compare: Compare::Always,
         primitive: 2,
         sample_mask: 15,
@@ -357,7 +385,7 @@ fn render_state(memory: &mut Memory<'_>, draw: &Draw<'_>, linked: &Linked, varyi
         texture_count: descriptors.len() as u16,
         front_ccw: true,
         varyings: Aligned(varyings),
-        ..blended(draw.blend)
+        ..both_faces(stencil, blended(draw.blend))
     };
     // The registers the fragment program leaves its colour in: the one its last instruction writes.
     state.set_color_register(utgard::pp::flow::output_register(&draw.fragment.code));
@@ -404,8 +432,115 @@ fn blended(blend: Blend) -> RenderState {
     }
 }
 
+/// A stencil test that always passes and changes nothing.
+const NO_STENCIL: Stencil = Stencil {
+    compare: Compare::Always,
+    fail: StencilOp::Keep,
+    depth_fail: StencilOp::Keep,
+    pass: StencilOp::Keep,
+    reference: 0,
+    mask: 0,
+    write_mask: u8::MAX,
+};
+
+/// A render state with the same stencil test for front and back.
+fn both_faces(stencil: Stencil, state: RenderState) -> RenderState {
+    RenderState {
+        front_compare: stencil.compare,
+        front_fail: stencil.fail,
+        front_depth_fail: stencil.depth_fail,
+        front_pass: stencil.pass,
+        front_reference: stencil.reference,
+        front_mask: stencil.mask,
+        front_write_mask: stencil.write_mask,
+        back_compare: stencil.compare,
+        back_fail: stencil.fail,
+        back_depth_fail: stencil.depth_fail,
+        back_pass: stencil.pass,
+        back_reference: stencil.reference,
+        back_mask: stencil.mask,
+        back_write_mask: stencil.write_mask,
+        ..state
+    }
+}
+
+/// Copies a texture to the same pixels of the target; its coordinates are pixels.
+const RELOAD: &str = "load.v ^discard.xy 0.xy, texld 0, mov.v0 $0 ^texture, sync, stop";
+
+/// The textures that are reloaded before a draw, with their formats: colour, then depth and stencil.
+fn reloads(draw: &Draw<'_>) -> Vec<(Image, TexelFormat)> {
+    let Some(before) = &draw.before else {
+        return Vec::new();
+    };
+    let [width, height] = draw.size;
+    let image = |rgba| Image {
+        width,
+        height,
+        rgba,
+        linear: false,
+        repeat: false,
+    };
+    let mut all = vec![(image(before.rgba.clone()), TexelFormat::Rgba8888)];
+    if !before.depth_stencil.is_empty() {
+        let bytes = before.depth_stencil.iter().flat_map(|word| word.to_le_bytes());
+        all.push((image(bytes.collect()), TexelFormat::Z24S8));
+    }
+    all
+}
+
+/// A rectangle over the whole picture that restores a target from a texture (docs/spec/mali/frame.md, section 3): the
+/// addresses of its render state and positions.
+fn reload(memory: &mut Memory<'_>, draw: &Draw<'_>, (image, format): &(Image, TexelFormat)) -> Result<(u32, u32)> {
+    let [width, height] = draw.size.map(|size| size as f32);
+    let corners = [[width, 0.0], [0.0, 0.0], [0.0, height]];
+    let positions = corners.map(|[x, y]| [x, y, 0.0, 1.0].map(f32::to_bits));
+    let varyings = corners.map(|[x, y]| [x, y, 0.0, 0.0].map(f32::to_bits));
+    let positions = memory.put_words(positions.as_flattened())?;
+    let varyings = memory.put_words(varyings.as_flattened())?;
+    let code = pp::assemble(RELOAD).map_err(|error| ErrorKind::Link(error.to_string()))?;
+    let is_depth = *format == TexelFormat::Z24S8;
+    let head = Descriptor {
+        format: *format,
+        swap: !is_depth,
+        unnormalised: true,
+        ..head(image)
+    };
+    let descriptor = texture(memory, image, head)?;
+    let replace = Stencil {
+        fail: StencilOp::Replace,
+        depth_fail: StencilOp::Replace,
+        pass: StencilOp::Replace,
+        ..NO_STENCIL
+    };
+    let mut state = RenderState {
+        write_mask: if is_depth { 0 } else { 15 },
+        depth_write: is_depth,
+        depth_compare: Compare::Always,
+        packed_depth: is_depth,
+        depth_from_program: is_depth,
+        stencil_from_program: is_depth,
+        no_near_clip: true,
+        no_far_clip: true,
+        depth_far: u16::MAX,
+        alpha_compare: Compare::Always,
+        primitive: 2,
+        sample_mask: 15,
+        first_length: code.first().map_or(0, |word| control(*word).length) as u8,
+        program: Aligned(memory.put_words(&code)?),
+        textures: memory.put_words(&[descriptor])?,
+        varying_stride: 2,
+        has_textures: true,
+        texture_count: 1,
+        front_ccw: true,
+        varyings: Aligned(varyings),
+        ..both_faces(if is_depth { replace } else { NO_STENCIL }, blended(Blend::None))
+    };
+    state.set_color_register(utgard::pp::flow::output_register(&code));
+    Ok((memory.put_words(&state.to_words())?, positions))
+}
+
 /// A texture in tiles, and its descriptor's address.
-fn texture(memory: &mut Memory<'_>, image: &Image) -> Result<u32> {
+fn texture(memory: &mut Memory<'_>, image: &Image, head: Descriptor) -> Result<u32> {
     let [tiles_x, tiles_y] = tiles([image.width, image.height]);
     let layer = (tiles_x * tiles_y * 1024) as usize;
     let face = (image.width * image.height * 4) as usize;
@@ -420,9 +555,17 @@ fn texture(memory: &mut Memory<'_>, image: &Image) -> Result<u32> {
         }
     }
     let address = memory.put(&texels)?;
+    let mut words = head.to_words().to_vec();
+    words.resize(DESCRIPTOR_WORDS, 0);
+    texture::set_level(&mut words, 0, address);
+    memory.put_words(&words)
+}
+
+/// The descriptor of a texture of the draw, without its address.
+fn head(image: &Image) -> Descriptor {
     let wrap = if image.repeat { Wrap::Repeat } else { Wrap::Clamp };
-    let cube = faces == 6;
-    let head = Descriptor {
+    let cube = image.rgba.len() as u64 == u64::from(image.width) * u64::from(image.height) * 4 * 6;
+    Descriptor {
         format: TexelFormat::Rgba8888,
         swap: true,
         cube,
@@ -437,21 +580,35 @@ fn texture(memory: &mut Memory<'_>, image: &Image) -> Result<u32> {
         depth: 1,
         layout: TexelLayout::Tiled,
         ..Descriptor::default()
-    };
-    let mut words = head.to_words().to_vec();
-    words.resize(DESCRIPTOR_WORDS, 0);
-    texture::set_level(&mut words, 0, address);
-    memory.put_words(&words)
+    }
 }
 
 /// Words of a descriptor with up to ten levels.
 const DESCRIPTOR_WORDS: usize = 16;
 
-/// The PP frame of a picture in tiles, red in the lowest byte (docs/spec/mali/frame.md).
+/// A unit that writes the picture, red in the lowest byte, or depth and stencil, in tiles (docs/spec/mali/frame.md).
+fn write_back(draw: &Draw<'_>, source: WriteBackSource, address: u32) -> WriteBackUnit {
+    let is_color = source == WriteBackSource::Color;
+    WriteBackUnit {
+        source,
+        address,
+        format: if is_color {
+            PixelFormat::B8G8R8A8
+        } else {
+            PixelFormat::Z24S8
+        },
+        layout: TargetLayout::Tiled,
+        pitch: tiles(draw.size)[0],
+        swap: is_color,
+        ..WriteBackUnit::default()
+    }
+}
+
+/// The PP frame (docs/spec/mali/frame.md).
 fn pixel_frame(
     memory: &mut Memory<'_>,
     draw: &Draw<'_>,
-    target: u32,
+    targets: &[WriteBackUnit],
     lists: u32,
     shift: [u32; 2],
     block_width: u32,
@@ -479,6 +636,7 @@ fn pixel_frame(
     let registers = PpRegisters {
         active: true,
         clear_depth: depth,
+        clear_stencil: draw.clear_stencil.into(),
         clear_color_0: clear,
         clear_color_1: clear,
         clear_color_2: clear,
@@ -498,19 +656,10 @@ fn pixel_frame(
         processors: 1,
         ..PpRegisters::default()
     };
-    let target = WriteBackUnit {
-        source: WriteBackSource::Color,
-        address: target,
-        format: PixelFormat::B8G8R8A8,
-        layout: TargetLayout::Tiled,
-        pitch: tiles_x,
-        swap: true,
-        ..WriteBackUnit::default()
-    };
-    let off = WriteBackUnit::default();
+    let unit = |number: usize| targets.get(number).copied().unwrap_or_default();
     let frame = PpFrame {
         registers,
-        write_backs: [target, off, off],
+        write_backs: [0, 1, 2].map(unit),
         lists: vec![master],
     };
     Ok(frame.to_words())

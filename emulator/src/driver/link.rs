@@ -72,6 +72,13 @@ pub fn link(draw: &Draw<'_>) -> Result<Linked> {
             "a picture of {width}x{height}: the hardware draws 1x1 to 4096x4096"
         ));
     }
+    if let Some(before) = &draw.before {
+        let pixels = (width * height) as usize;
+        let depths = before.depth_stencil.len();
+        if before.rgba.len() != 4 * pixels || depths != 0 && depths != pixels {
+            return fail(format!("contents of other than {width}x{height} pixels"));
+        }
+    }
     let mut linked = Linked::default();
     varyings(draw, &mut linked)?;
     attributes(draw, &mut linked)?;

@@ -10,9 +10,9 @@ mod prepared;
 
 use crate::gpu::Gpu;
 
-pub use draw::{Blend, Cull, Depth, Draw, Error, ErrorKind, Image, Picture, Result};
+pub use draw::{Blend, Contents, Cull, Depth, Draw, Error, ErrorKind, Image, Picture, Result, Stencil};
 pub use prepared::Prepared;
-pub use utgard::state::Compare;
+pub use utgard::state::{Compare, StencilOp};
 pub use utgard::stream::PrimitiveMode;
 
 /// Links a draw and writes everything it needs into the GPU's memory, which must have nothing of the driver's in it.

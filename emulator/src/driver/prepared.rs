@@ -6,7 +6,7 @@ use crate::gpu::PixelStats;
 use crate::gpu::frame::Frame;
 use crate::gpu::tile::write_back;
 use crate::gpu::{GP_FRAME_WORDS, GeometryStats, Gpu};
-use utgard::frame::GpFrame;
+use utgard::frame::{GpFrame, WriteBackSource};
 
 /// A draw whose memory is written: it can be submitted, more than once.
 pub struct Prepared {
@@ -58,6 +58,20 @@ impl Prepared {
         let frame = Frame::parse(&self.pp_frame)?;
         let (width, height, rgba) = write_back::read(&gpu.memory, &frame, &frame.write_backs[0])?;
         Ok(Picture { width, height, rgba })
+    }
+
+    /// Depth (bits 23-0) and stencil (bits 31-24) of each pixel after the last submission, rows from the top; nothing if
+    /// the draw does not keep them.
+    ///
+    /// # Errors
+    /// When the target's memory is gone.
+    pub fn depth_stencil(&self, gpu: &Gpu) -> Result<Option<Vec<u32>>> {
+        let frame = Frame::parse(&self.pp_frame)?;
+        let mut units = frame.write_backs.iter();
+        let Some(unit) = units.find(|unit| unit.source == WriteBackSource::DepthStencil) else {
+            return Ok(None);
+        };
+        Ok(Some(write_back::read_depth_stencil(&gpu.memory, &frame, unit)?))
     }
 
     /// A vertex's output of the last submission: the position as the program stored it (window, 1/w).

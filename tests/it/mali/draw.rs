@@ -2,7 +2,7 @@
 
 use crate::common;
 
-use emulator::driver::{self, Blend, Compare, Depth, Draw, Image, Picture, PrimitiveMode};
+use emulator::driver::{self, Blend, Compare, Contents, Depth, Draw, Image, Picture, PrimitiveMode, Stencil};
 use emulator::exec::Engine;
 use emulator::exec::configured::without_fast_paths;
 use emulator::exec::native::Native;
@@ -280,6 +280,73 @@ fn our_own_programs_draw_their_formulas() {
         }
         pictures.push(picture);
     });
+}
+
+/// The picture, and the depth and stencil words, that a draw leaves on each engine.
+fn kept(draw: &Draw<'_>) -> (Picture, Vec<u32>) {
+    let on = |engine: Box<dyn Engine>| {
+        let mut gpu = Gpu::new(engine);
+        let prepared = driver::prepare(&mut gpu, draw).unwrap_or_else(|error| panic!("{error}"));
+        prepared.submit(&mut gpu).unwrap_or_else(|error| panic!("{error}"));
+        let words = prepared.depth_stencil(&gpu).unwrap().expect("a kept depth");
+        (prepared.picture(&gpu).unwrap(), words)
+    };
+    let scalar = on(Box::new(Scalar));
+    assert!(scalar == on(Box::<Wide>::default()) && scalar == on(Box::<Native>::default()));
+    scalar
+}
+
+#[test]
+fn contents_of_targets_are_reloaded_to_the_bit() {
+    let vertex = assemble(VERTEX, Stage::Vertex);
+    let fragment = assemble(".fragment\n.varying vec4 tint\nload.v $0 0, stop\n", Stage::Fragment);
+    let size = [75, 41];
+    let pixels = (size[0] * size[1]) as usize;
+    let mut random = Rng::with_seed(7);
+    let contents = Contents {
+        rgba: (0..4 * pixels).map(|_| random.u8(..)).collect(),
+        depth_stencil: (0..pixels).map(|_| random.u32(..)).collect(),
+    };
+    let mut draw = full_screen(&vertex, &fragment, size);
+    (draw.before, draw.keep_depth) = (Some(contents.clone()), true);
+    // Nothing passes: what was there stays.
+    draw.depth = Some(Depth {
+        compare: Compare::Never,
+        write: true,
+    });
+    let (picture, words) = kept(&draw);
+    assert!(picture.rgba == contents.rgba && words == contents.depth_stencil);
+
+    // Fragments pass where they are nearer than what was there and its stencil is even.
+    let middle = 0x80_0000;
+    draw.depth = Some(Depth {
+        compare: Compare::Less,
+        write: true,
+    });
+    draw.stencil = Some(Stencil {
+        compare: Compare::Equal,
+        fail: StencilOp::Zero,
+        depth_fail: StencilOp::Invert,
+        pass: StencilOp::Replace,
+        reference: 0x42,
+        mask: 1,
+        write_mask: 0xff,
+    });
+    let (picture, words) = kept(&draw);
+    let mut counts = [0; 3];
+    for (at, before) in contents.depth_stencil.iter().enumerate() {
+        let (depth, stencil) = (before & 0x00ff_ffff, before >> 24);
+        let (case, wanted) = match (stencil & 1 == 0, middle < depth) {
+            (false, _) => (0, depth),
+            (true, false) => (1, depth | (stencil ^ 0xff) << 24),
+            (true, true) => (2, middle | 0x42 << 24),
+        };
+        counts[case] += 1;
+        assert_eq!(words[at], wanted, "pixel {at}: {before:#x}");
+        let [was, is] = [&contents.rgba, &picture.rgba].map(|rgba| &rgba[4 * at..4 * at + 4]);
+        assert_eq!(case == 2, was != is, "pixel {at}: {was:?} {is:?}");
+    }
+    assert!(counts.iter().all(|count| *count > 300), "{counts:?}");
 }
 
 fn cube() -> Option<(Program, Program)> {

@@ -566,6 +566,28 @@ pub fn read(memory: &Memory, frame: &Frame, unit: &WriteBack) -> Result<(u32, u3
     Ok((frame.width, frame.height, rgba))
 }
 
+/// The words of a depth and stencil target, row by row.
+///
+/// # Errors
+/// When its memory is gone, or its format is another one.
+pub fn read_depth_stencil(memory: &Memory, frame: &Frame, unit: &WriteBack) -> Result<Vec<u32>> {
+    if unit.format != PixelFormat::Z24S8 {
+        return Err(Fault::new(
+            FaultKind::State,
+            "the target has no words of depth and stencil",
+        ));
+    }
+    let mut words = Vec::new();
+    for y in 0..frame.height {
+        for x in 0..frame.width {
+            let mut word = [0; 4];
+            memory.read(unit.address.wrapping_add(offset(unit, 4, x, y)?), &mut word)?;
+            words.push(u32::from_le_bytes(word));
+        }
+    }
+    Ok(words)
+}
+
 /// The inverse of [`pack`]; channels a format lacks are 0, alpha 1.
 fn unpack(unit: &WriteBack, bits: u64) -> [f32; 4] {
     let halves = match unit.format {
