@@ -3,7 +3,7 @@
 use crate::compile::{Wanted, compile};
 use crate::error::Error;
 use crate::mali::vertex_indices;
-use emulator::driver::{self, Blend, Draw, Image, PrimitiveMode};
+use emulator::driver::{self, Blend, Compare, Contents, Depth, Draw, Image, PrimitiveMode, StencilOp};
 use emulator::exec::Engine;
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
@@ -12,11 +12,11 @@ use emulator::gpu::Gpu;
 use loader::mbs::{Program, Symbol, SymbolType};
 use loader::spirv::block::{Class, fields_of};
 use loader::spirv::{self, ModuleIndex, class};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 use translate::{ShaderStage, Source};
-use vulkan::work::{Attachment, Command, Graphics, Resource, Sampler, Stage, Task, Work};
+use vulkan::work::{Attachment, Command, Graphics, Raster, Resource, Sampler, Stage, Task, Work};
 use vulkan::{ErrorKind, ShaderProperties, vk};
 
 /// Makes an engine.
@@ -86,10 +86,12 @@ impl script::run::Engine for Mali {
         let target = target(graphics, resources)?;
         for command in &graphics.commands {
             match command {
-                Command::Clear { color, .. } => {
+                Command::Clear { color, depth, stencil } => {
                     let texel = color.map(|value| (value.clamp(0.0, 1.0) * 255.0).round() as u8);
-                    let rgba = texel.repeat((target.size[0] * target.size[1]) as usize);
-                    target.put(&rgba, resources);
+                    let pixels = (target.size[0] * target.size[1]) as usize;
+                    target.put(&texel.repeat(pixels), resources);
+                    let word = quantised(f64::from(*depth)) | stencil << 24;
+                    target.put_depth_stencil(&vec![word; pixels], resources);
                 }
                 Command::Draw { .. } => self.draw(work, graphics, command, &target, resources)?,
             }
@@ -124,54 +126,29 @@ impl Mali {
         uniforms(work, &[&vertex, &fragment], resources, &mut draw)?;
         textures(work, &fragment, resources, &mut draw)?;
         draw.blend = blend(&graphics.state.blend)?;
-        let before = target.rgba(resources);
-        let mut on = |clear: [u8; 4]| -> Result<Vec<u8>> {
-            draw.clear = clear.map(|channel| f32::from(channel) / 255.0);
-            let mut gpu = Gpu::new((self.engine)());
-            let picture = driver::draw(&mut gpu, &draw);
-            picture.map(|picture| picture.rgba).map_err(|error| match error.kind() {
-                driver::ErrorKind::Link(_) => refused(error),
-                _ => ErrorKind::Data(error.to_string()).into(),
-            })
-        };
-        let pixels = before.as_chunks::<4>().0;
-        if graphics.state.blend.blend_enable != 0 {
-            // The driver clears first: what becomes of a pixel is what becomes of its colour in a picture of nothing else.
-            let colors: BTreeSet<[u8; 4]> = pixels.iter().copied().collect();
-            if colors.len() > MOST_COLORS {
-                return unsupported(format!("blending over more than {MOST_COLORS} colours, here"));
-            }
-            let mut after = before.clone();
-            for color in colors {
-                let drawn = on(color)?;
-                let drawn = drawn.as_chunks::<4>().0.iter();
-                for ((place, before), drawn) in after.as_chunks_mut::<4>().0.iter_mut().zip(pixels).zip(drawn) {
-                    if *before == color {
-                        *place = *drawn;
-                    }
-                }
-            }
-            target.put(&after, resources);
-            return Ok(());
+        if target.depth.is_some() {
+            (draw.depth, draw.stencil) = (depth(&graphics.state)?, stencil(&graphics.state)?);
+            draw.keep_depth = true;
         }
-        // A pixel that keeps two clear colours was not drawn to, and stays what it was.
-        let (black, white) = (on([0; 4])?, on([255; 4])?);
-        let drawn = black.as_chunks::<4>().0.iter().zip(white.as_chunks::<4>().0);
-        let after: Vec<u8> = pixels
-            .iter()
-            .zip(drawn)
-            .flat_map(|(before, (black, white))| match (*black, *white) {
-                ([0, 0, 0, 0], [255, 255, 255, 255]) => *before,
-                _ => *black,
-            })
-            .collect();
-        target.put(&after, resources);
+        draw.before = Some(Contents {
+            rgba: target.rgba(resources),
+            depth_stencil: target.depth_stencil(resources),
+        });
+        let mut gpu = Gpu::new((self.engine)());
+        let drawn = || -> driver::Result<_> {
+            let prepared = driver::prepare(&mut gpu, &draw)?;
+            prepared.submit(&mut gpu)?;
+            Ok((prepared.picture(&gpu)?, prepared.depth_stencil(&gpu)?))
+        }();
+        let (picture, words) = drawn.map_err(|error| match error.kind() {
+            driver::ErrorKind::Link(_) => refused(error),
+            _ => ErrorKind::Data(error.to_string()).into(),
+        })?;
+        target.put(&picture.rgba, resources);
+        target.put_depth_stencil(&words.unwrap_or_default(), resources);
         Ok(())
     }
 }
-
-/// Colours that a picture may have where something is blended over it; each is drawn by itself.
-const MOST_COLORS: usize = 32;
 
 /// How colours meet, where the small driver has that.
 fn blend(state: &vk::PipelineColorBlendAttachmentState) -> Result<Blend> {
@@ -194,6 +171,74 @@ fn blend(state: &vk::PipelineColorBlendAttachmentState) -> Result<Blend> {
     })
 }
 
+/// Depth testing of a pipeline with a depth attachment.
+fn depth(state: &Raster) -> Result<Option<Depth>> {
+    Ok(state.depth_test.then_some(Depth {
+        compare: compare(state.depth_compare)?,
+        write: state.depth_write,
+    }))
+}
+
+/// Stencil testing, where both faces have the same.
+fn stencil(state: &Raster) -> Result<Option<driver::Stencil>> {
+    let Some([front, back]) = state.stencil else {
+        return Ok(None);
+    };
+    let all = |face: &vk::StencilOpState| {
+        let operations = [face.fail_op, face.depth_fail_op, face.pass_op];
+        let masks = [face.compare_mask, face.write_mask, face.reference];
+        (operations, face.compare_op, masks)
+    };
+    if all(&front) != all(&back) {
+        return unsupported("stencil tests that differ by face, here");
+    }
+    Ok(Some(driver::Stencil {
+        compare: compare(front.compare_op)?,
+        fail: operation(front.fail_op)?,
+        depth_fail: operation(front.depth_fail_op)?,
+        pass: operation(front.pass_op)?,
+        reference: front.reference as u8,
+        mask: front.compare_mask as u8,
+        write_mask: front.write_mask as u8,
+    }))
+}
+
+fn compare(op: vk::CompareOp) -> Result<Compare> {
+    Ok(match op {
+        vk::CompareOp::NEVER => Compare::Never,
+        vk::CompareOp::LESS => Compare::Less,
+        vk::CompareOp::EQUAL => Compare::Equal,
+        vk::CompareOp::LESS_OR_EQUAL => Compare::LessEqual,
+        vk::CompareOp::GREATER => Compare::Greater,
+        vk::CompareOp::NOT_EQUAL => Compare::NotEqual,
+        vk::CompareOp::GREATER_OR_EQUAL => Compare::GreaterEqual,
+        vk::CompareOp::ALWAYS => Compare::Always,
+        other => return unsupported(format!("{other:?}")),
+    })
+}
+
+fn operation(op: vk::StencilOp) -> Result<StencilOp> {
+    Ok(match op {
+        vk::StencilOp::KEEP => StencilOp::Keep,
+        vk::StencilOp::ZERO => StencilOp::Zero,
+        vk::StencilOp::REPLACE => StencilOp::Replace,
+        vk::StencilOp::INCREMENT_AND_CLAMP => StencilOp::Increment,
+        vk::StencilOp::DECREMENT_AND_CLAMP => StencilOp::Decrement,
+        vk::StencilOp::INVERT => StencilOp::Invert,
+        vk::StencilOp::INCREMENT_AND_WRAP => StencilOp::IncrementWrap,
+        vk::StencilOp::DECREMENT_AND_WRAP => StencilOp::DecrementWrap,
+        other => return unsupported(format!("{other:?}")),
+    })
+}
+
+/// The largest depth in 24 bits.
+const DEEPEST: u32 = 0x00ff_ffff;
+
+/// A depth in 24 bits.
+fn quantised(depth: f64) -> u32 {
+    (depth.clamp(0.0, 1.0) * f64::from(DEEPEST)).round() as u32
+}
+
 /// The picture that is drawn to.
 struct Target {
     resource: usize,
@@ -202,15 +247,14 @@ struct Target {
     size: [u32; 2],
     /// Pixels of a row of the image.
     width: u32,
+    /// Depth and stencil: the resource, and pixels of a row of it.
+    depth: Option<(usize, u32)>,
 }
 
 fn target(graphics: &Graphics, resources: &[Resource]) -> Result<Target> {
     let (&[Some(Attachment { resource, level: 0 })], []) = (&graphics.colors[..], &graphics.resolves[..]) else {
         return unsupported("pipelines of other than one colour");
     };
-    if graphics.depth.is_some() {
-        return unsupported("depth and stencil that stay from draw to draw");
-    }
     let Some(Resource::Image(image)) = resources.get(resource) else {
         return unsupported("buffers to draw to");
     };
@@ -227,11 +271,24 @@ fn target(graphics: &Graphics, resources: &[Resource]) -> Result<Target> {
     if size[0] > width || size[1] > height {
         return Err(ErrorKind::Data(format!("a framebuffer of {size:?} is larger than an attachment of it")).into());
     }
+    let depth = match graphics.depth {
+        None => None,
+        Some(Attachment { resource, level: 0 }) => match resources.get(resource) {
+            Some(Resource::Image(image))
+                if image.samples == 1 && size[0] <= image.size[0] && size[1] <= image.size[1] =>
+            {
+                Some((resource, image.size[0]))
+            }
+            _ => return unsupported("such depth buffers"),
+        },
+        Some(_) => return unsupported("depth buffers with levels"),
+    };
     Ok(Target {
         resource,
         swapped,
         size,
         width,
+        depth,
     })
 }
 
@@ -269,6 +326,60 @@ impl Target {
         }
     }
 
+    /// Depth (bits 23-0) and stencil (bits 31-24) of each pixel; nothing without such an attachment.
+    fn depth_stencil(&self, resources: &[Resource]) -> Vec<u32> {
+        let Some((Resource::Image(image), width)) =
+            self.depth.and_then(|(at, width)| Some((resources.get(at)?, width)))
+        else {
+            return Vec::new();
+        };
+        let [columns, rows] = self.size;
+        let mut words = vec![0; (columns * rows) as usize];
+        for plane in &image.planes {
+            for (at, word) in (0..).zip(&mut words) {
+                let place = (at / columns * width + at % columns) as usize * plane.texel;
+                let Some(texel) = plane.bytes.get(place..place + plane.texel) else {
+                    continue;
+                };
+                let raw = texel.iter().rev().fold(0u32, |all, byte| all << 8 | u32::from(*byte));
+                *word |= match (plane.aspect, image.format) {
+                    (vk::ImageAspectFlags::STENCIL, _) => raw << 24,
+                    (_, vk::Format::D32_SFLOAT | vk::Format::D32_SFLOAT_S8_UINT) => {
+                        quantised(f32::from_bits(raw).into())
+                    }
+                    (..) if plane.texel == 2 => quantised(f64::from(raw) / f64::from(u16::MAX)),
+                    (..) => raw & DEEPEST,
+                };
+            }
+        }
+        words
+    }
+
+    /// Writes [`Self::depth_stencil`] back.
+    fn put_depth_stencil(&self, words: &[u32], resources: &mut [Resource]) {
+        let Some((Resource::Image(image), width)) =
+            self.depth.and_then(|(at, width)| Some((resources.get_mut(at)?, width)))
+        else {
+            return;
+        };
+        let columns = self.size[0];
+        for plane in &mut image.planes {
+            for (at, word) in (0..).zip(words) {
+                let place = (at / columns * width + at % columns) as usize * plane.texel;
+                let depth = f64::from(word & DEEPEST) / f64::from(DEEPEST);
+                let raw = match (plane.aspect, image.format) {
+                    (vk::ImageAspectFlags::STENCIL, _) => word >> 24,
+                    (_, vk::Format::D32_SFLOAT | vk::Format::D32_SFLOAT_S8_UINT) => (depth as f32).to_bits(),
+                    (..) if plane.texel == 2 => (depth * f64::from(u16::MAX)).round() as u32,
+                    (..) => word & DEEPEST,
+                };
+                if let Some(texel) = plane.bytes.get_mut(place..place + plane.texel) {
+                    texel.copy_from_slice(&raw.to_le_bytes()[..plane.texel]);
+                }
+            }
+        }
+    }
+
     fn swap(&self, rgba: &mut [u8]) {
         if self.swapped {
             rgba.chunks_exact_mut(4).for_each(|texel| texel.swap(0, 2));
@@ -293,10 +404,10 @@ fn state(graphics: &Graphics, target: &Target) -> Result<()> {
         ),
         ("logical operations here", state.logic.is_some()),
         (
-            "depth test without depth",
-            state.depth_test || state.depth_bounds.is_some(),
+            "depth or stencil test without an attachment",
+            target.depth.is_none() && (state.depth_test || state.stencil.is_some()),
         ),
-        ("stencil test without stencil", state.stencil.is_some()),
+        ("depth bounds", state.depth_bounds.is_some()),
         ("depth bias here", state.bias.is_some()),
         ("clamped depth", state.depth_clamp),
         ("restarts of primitives", state.restart),
@@ -348,8 +459,10 @@ impl<'a> Compiled<'a> {
             entry: Some(stage.entry),
             ..Wanted::default()
         };
-        let told = |error: Error| refused(error.to_string().lines().next().unwrap_or_default());
-        let program = compile(Path::new("shader.spv"), &bytes, wanted).map_err(told)?.program;
+        let first_line = |error: Error| refused(error.to_string().lines().next().unwrap_or_default());
+        let program = compile(Path::new("shader.spv"), &bytes, wanted)
+            .map_err(first_line)?
+            .program;
         let index = ModuleIndex::new(stage.words).map_err(refused)?;
         Ok(Self { program, index, shader })
     }

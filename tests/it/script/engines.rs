@@ -109,6 +109,25 @@ fn a_mali_blends_as_others_do() {
 }
 
 #[test]
+fn depth_and_stencil_stay_between_draws() {
+    let script = data("script/run/depth_stays.amber");
+    let (code, said) = skrymir(&["run", "--engines"], &[&script]);
+    assert_eq!(code, Some(0), "{said}");
+    for engine in ["mali400/native", "mali400/wide", "mali400/scalar"] {
+        let row = said.lines().find(|line| line.starts_with(engine));
+        assert!(row.is_some_and(|line| line.contains(" 1 right, ")), "{said}");
+    }
+    // Negative control: a clear in between.
+    let folder = tempfile::tempdir().expect("a folder");
+    let cleared = folder.path().join("cleared.amber");
+    let text = std::fs::read_to_string(&script).expect("a script");
+    let text = text.replace("RUN same", "CLEAR_DEPTH nearer 0.9\nCLEAR nearer\nRUN same");
+    std::fs::write(&cleared, text).expect("written");
+    let (code, said) = skrymir(&["run", "--device", "mali400"], &[&cleared]);
+    assert_eq!(code, Some(1), "{said}");
+}
+
+#[test]
 fn each_engine_has_a_row() {
     let folder = tempfile::tempdir().expect("a folder");
     let (script, compute) = (corner(folder.path(), 255), data("script/run/compute.amber"));
