@@ -391,7 +391,7 @@ pub fn decode(format: &Format, texel: &[u8]) -> Vec<(Channel, f64)> {
     format.in_memory().into_iter().map(read).collect()
 }
 
-/// A number of so many bits; those of 11 and 10 have no sign.
+/// A floating-point number of 64, 32, 16, 11 or 10 bits; 11 and 10 bits have no sign.
 fn float(raw: u64, bits: u32) -> f64 {
     match bits {
         64 => f64::from_bits(raw),

@@ -8,18 +8,18 @@ use ash::vk;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a use of a pipeline needs on the device.
+/// The resources of one use of a pipeline on the device.
 pub(super) struct Device {
     pub buffers: BTreeMap<usize, Buffer>,
     pub images: BTreeMap<usize, DeviceImage>,
 }
 
-/// An image on the device, and the way its texels go there and back.
+/// An image on the device, with the regions by which its texels are copied.
 pub(super) struct DeviceImage {
     pub image: Arc<Image>,
-    /// As shaders and passes have it.
+    /// The layout for shaders and render passes.
     pub layout: vk::ImageLayout,
-    /// It has been there before.
+    /// Whether an earlier use created it.
     pub old: bool,
     /// Whether shaders or passes may write to it.
     pub written: bool,
@@ -35,14 +35,14 @@ impl Device {
             .ok_or_else(|| Error::data("an image is bound as a buffer"))
     }
 
-    /// The layout that shaders find an image in.
+    /// The layout of an image for shaders.
     pub fn layout(&self, index: usize) -> vk::ImageLayout {
         self.images
             .get(&index)
             .map_or(vk::ImageLayout::UNDEFINED, |image| image.layout)
     }
 
-    /// A view of an image from a level on; of that alone, if `one`.
+    /// A view of an image from a level on; of that level only if `one`.
     pub fn view(&self, objects: &mut Objects, index: usize, level: u32, one: bool) -> Result<vk::ImageView> {
         let image = self
             .images
@@ -59,7 +59,7 @@ impl Device {
         range.base_mip_level = level;
         range.level_count = if one { 1 } else { desc.levels - level };
         let attached = [vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL].contains(&image.layout);
-        // A shader sees depth, where there are both.
+        // Shaders read the depth aspect of depth-stencil images.
         if !attached && range.aspect_mask.contains(vk::ImageAspectFlags::DEPTH) {
             range.aspect_mask = vk::ImageAspectFlags::DEPTH;
         }
@@ -74,7 +74,7 @@ impl Device {
         Ok(view)
     }
 
-    /// The resources that may come back changed, as they are now.
+    /// Copies of the resources that the device may have written.
     pub fn written(&self, resources: &[Resource]) -> BTreeMap<usize, Resource> {
         let images = self
             .images

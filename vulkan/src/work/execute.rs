@@ -1,4 +1,4 @@
-//! From plain data to the device and back.
+//! Runs a [`Work`] on the device.
 
 use super::device::{Device, DeviceImage};
 use super::objects::Objects;
@@ -19,22 +19,22 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Everything a submission uses until the device is through; fields drop in this order.
+/// Everything a submission uses until it completes; fields drop in this order.
 struct Job {
     objects: Objects,
     sets: Vec<vk::DescriptorSet>,
     dynamic: Vec<u32>,
     device: Device,
-    /// Texels on their way there, and, at the same places, back.
+    /// Texels to upload; read-back texels have the same offsets in `read`.
     staging: Buffer,
     read: Buffer,
 }
 
-/// What came of it: the resources that were written, and how long the device took where that was asked for.
+/// The written resources, and the device's time if it was measured.
 type Written = (Vec<(usize, Resource)>, Option<Duration>);
 
-/// Runs a pipeline once: brings the data to the device, waits for it, and brings back what may have been written. The
-/// time that the device took, where that was asked for and the device has a clock.
+/// Runs a pipeline once: uploads the data, waits for the device, and reads back what may have been written. Returns the
+/// device's time if [`Work::timed`] is set and the device has timestamps.
 ///
 /// # Errors
 /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) where the device lacks something,
@@ -69,7 +69,7 @@ pub fn execute(context: &Context, work: &Work<'_>, resources: &mut [Resource]) -
         read: Buffer::new(inner, "texels read back", size, to, MemoryLocation::GpuToCpu)?,
     });
     let finishing = job.clone();
-    // What comes back takes the place of what is there; the host's copies keep their shapes.
+    // Read-back data replace the host's; sizes and formats stay.
     let shapes: BTreeMap<usize, Resource> = job.device.written(resources);
     let submission = submit(
         inner,
@@ -87,7 +87,7 @@ pub fn execute(context: &Context, work: &Work<'_>, resources: &mut [Resource]) -
     Ok(time)
 }
 
-/// What the device lacks for this, before the driver hears of it.
+/// Checks the device's limits before any object is created.
 fn check(context: &Inner, work: &Work<'_>) -> Result<()> {
     let limits = &context.limits;
     match &work.task {
@@ -673,7 +673,7 @@ fn barrier(image: &DeviceImage, from: vk::ImageLayout, to: vk::ImageLayout) -> v
         .subresource_range(image.image.range())
 }
 
-/// Everything before is seen by everything behind; images change their layouts.
+/// A full memory barrier with image layout transitions.
 fn between(context: &Inner, commands: vk::CommandBuffer, images: &[vk::ImageMemoryBarrier<'_>]) {
     let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
     let memory = [vk::MemoryBarrier::default().src_access_mask(all).dst_access_mask(all)];
@@ -877,7 +877,7 @@ fn clear_color(format: vk::Format, color: [f32; 4]) -> vk::ClearColorValue {
     vk::ClearColorValue { float32: color }
 }
 
-/// What the device wrote, in the shapes that the host has.
+/// Reads back what the device wrote into resources of the host's sizes and formats.
 fn read(job: &Job, shapes: BTreeMap<usize, Resource>) -> Result<Written> {
     let texels = job.read.bytes()?;
     let mut all = Vec::new();
@@ -913,7 +913,7 @@ fn read(job: &Job, shapes: BTreeMap<usize, Resource>) -> Result<Written> {
     Ok((all, time(job)?))
 }
 
-/// How long the device took.
+/// The time between the two timestamps.
 fn time(job: &Job) -> Result<Option<Duration>> {
     let context = &job.objects.context;
     if job.objects.queries == vk::QueryPool::null() {

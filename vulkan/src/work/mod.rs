@@ -1,7 +1,7 @@
-//! A use of any pipeline, as plain data: shaders, what they see, what is drawn or computed.
+//! One use of any pipeline, as plain data: shaders, descriptors, and a dispatch or draws.
 //!
-//! [`execute`] makes everything anew, runs it, and brings back what the device may have written. Between two uses all data
-//! are the host's, except images of several samples, which cannot be copied and stay on the device.
+//! [`execute`] creates all objects, runs the work, and reads back what the device may have written. Between two uses all data
+//! are in host memory, except multisampled images, which cannot be copied and stay on the device.
 
 mod descriptors;
 mod device;
@@ -20,26 +20,26 @@ use ash::vk;
 pub struct Work<'a> {
     /// Its shaders.
     pub stages: Vec<Stage<'a>>,
-    /// What they see.
+    /// Their descriptors.
     pub bindings: Vec<Binding>,
     /// Push constants, for all stages.
     pub push: &'a [u8],
-    /// What it does.
+    /// The dispatch or the draws.
     pub task: Task,
-    /// Whether the device takes the time.
+    /// Whether the device measures the time.
     pub timed: bool,
 }
 
 /// A shader of a pipeline.
 #[derive(Clone, Debug)]
 pub struct Stage<'a> {
-    /// Which.
+    /// Its stage.
     pub stage: vk::ShaderStageFlags,
     /// Its module.
     pub words: &'a [u32],
     /// Its entry point.
     pub entry: &'a str,
-    /// Constants that get values, by their numbers.
+    /// Values of specialisation constants by number.
     pub constants: Vec<(u32, [u8; 4])>,
     /// Subgroups have all their invocations.
     pub full_subgroups: bool,
@@ -49,20 +49,20 @@ pub struct Stage<'a> {
     pub subgroup_size: Option<u32>,
 }
 
-/// A descriptor and what is in it.
+/// A descriptor and its elements.
 #[derive(Clone, Debug)]
 pub struct Binding {
     /// The set.
     pub set: u32,
     /// The binding.
     pub binding: u32,
-    /// What it is.
+    /// Its type.
     pub kind: vk::DescriptorType,
     /// Its elements.
     pub elements: Vec<Element>,
 }
 
-/// An element of a descriptor; what its kind has no use for is left as it is by default.
+/// An element of a descriptor; fields that its type does not use have their default.
 #[derive(Clone, Debug, Default)]
 pub struct Element {
     /// The resource.
@@ -73,9 +73,9 @@ pub struct Element {
     pub level: u32,
     /// The first byte of a buffer.
     pub offset: u64,
-    /// How many bytes; the rest where nothing is said.
+    /// The number of bytes; the rest of the buffer by default.
     pub range: Option<u64>,
-    /// The offset of a dynamic buffer, which is added.
+    /// The dynamic offset, which is added to `offset`.
     pub dynamic: u32,
     /// The format of a texel buffer.
     pub format: vk::Format,
@@ -94,39 +94,39 @@ pub struct Sampler {
     pub compare: Option<vk::CompareOp>,
 }
 
-/// What a pipeline does.
+/// A dispatch, or clears and draws.
 #[derive(Clone, Debug)]
 pub enum Task {
-    /// So many work groups.
+    /// The number of work groups.
     Compute([u32; 3]),
-    /// Clears and draws.
+    /// Clears and draws in a framebuffer.
     Graphics(Box<Graphics>),
 }
 
-/// Clears and draws into some images.
+/// Clears and draws in a framebuffer.
 #[derive(Clone, Debug)]
 pub struct Graphics {
     /// Width and height of the framebuffer.
     pub size: [u32; 2],
-    /// The part that is drawn to.
+    /// The viewport.
     pub viewport: vk::Viewport,
-    /// Colours by location.
+    /// Colour attachments by location.
     pub colors: Vec<Option<Attachment>>,
-    /// Where colours of several samples are resolved to, by location.
+    /// Resolve attachments of multisampled colours, by location.
     pub resolves: Vec<Option<Attachment>>,
-    /// Depth and stencil.
+    /// The depth and stencil attachment.
     pub depth: Option<Attachment>,
-    /// How primitives become pixels.
+    /// Fixed-function state.
     pub state: Raster,
-    /// Vertices.
+    /// Vertex attributes.
     pub vertices: Vec<Vertices>,
-    /// Indices: the resource and their type.
+    /// The index buffer and the type of its indices.
     pub indices: Option<(usize, vk::IndexType)>,
-    /// What is done, in this order.
+    /// Clears and draws in order.
     pub commands: Vec<Command>,
 }
 
-/// A level of an image that is drawn to.
+/// A level of an image as an attachment.
 #[derive(Clone, Copy, Debug)]
 pub struct Attachment {
     /// The resource.
@@ -135,7 +135,7 @@ pub struct Attachment {
     pub level: u32,
 }
 
-/// How primitives become pixels; Vulkan's own numbers throughout.
+/// Fixed-function state, in Vulkan's enumerants.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)] // named as Vulkan names them
 pub struct Raster {
@@ -156,7 +156,7 @@ pub struct Raster {
     pub depth_bounds: Option<[f32; 2]>,
     /// Front and back.
     pub stencil: Option<[vk::StencilOpState; 2]>,
-    /// Of all colours alike.
+    /// The same for all colours.
     pub blend: vk::PipelineColorBlendAttachmentState,
     pub logic: Option<vk::LogicOp>,
 }
@@ -194,29 +194,29 @@ pub struct Vertices {
     pub resource: usize,
     /// The first byte.
     pub offset: u32,
-    /// Bytes from one to the next.
+    /// Bytes from one element to the next.
     pub stride: u32,
     /// The format.
     pub format: vk::Format,
-    /// Whether it moves on with instances instead of vertices.
+    /// Whether it advances per instance.
     pub per_instance: bool,
 }
 
-/// What is done in a framebuffer.
+/// A clear or a draw.
 #[derive(Clone, Copy, Debug)]
 pub enum Command {
-    /// All of it gets these values.
+    /// Clears all attachments.
     Clear {
-        /// For all colours.
+        /// The value of all colours.
         color: [f32; 4],
-        /// For depth.
+        /// The depth.
         depth: f32,
-        /// For stencil.
+        /// The stencil.
         stencil: u32,
     },
     /// A draw.
     Draw {
-        /// Whether by indices.
+        /// Whether it uses the index buffer.
         indexed: bool,
         /// The first vertex or index.
         first: u32,

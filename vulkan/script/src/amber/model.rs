@@ -189,7 +189,7 @@ pub enum BufferShape {
 /// How many elements a buffer has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataSize {
-    /// So many.
+    /// The number of elements.
     Elements(u32),
     /// Width times height.
     Area(u32, u32),
@@ -706,7 +706,7 @@ pub struct BindBuffers {
 pub struct VertexData {
     pub buffer: String,
     pub location: u32,
-    /// Whether it moves on with instances instead of vertices.
+    /// Whether it advances per instance.
     pub per_instance: Option<bool>,
     pub format: Option<Format>,
     pub offset: Option<u32>,
@@ -716,18 +716,18 @@ pub struct VertexData {
 /// A use of a pipeline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Whether the time is told.
+    /// Whether the device's time is reported.
     pub timed: bool,
-    /// The pipeline.
+    /// The pipeline's name.
     pub pipeline: String,
-    /// What it does.
+    /// The dispatch or draw.
     pub how: How,
 }
 
-/// What a pipeline does.
+/// A dispatch or a draw.
 #[derive(Clone, Debug, PartialEq)]
 pub enum How {
-    /// So many work groups.
+    /// The number of work groups.
     Compute([u32; 3]),
     /// A rectangle in pixels.
     Rect {

@@ -6,7 +6,7 @@ use crate::types::Stage;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A shader's text, for whoever compiles it.
+/// A shader's text, as input of [`Compile`].
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a> {
     /// The text; bytes of SPIR-V where that is the language.
@@ -19,11 +19,11 @@ pub struct Text<'a> {
     pub target_env: Option<&'a str>,
     /// The entry point that the script names.
     pub entry: &'a str,
-    /// The file that it stands in, beside which it finds others.
+    /// The file that contains it; includes are resolved from its folder.
     pub path: &'a Path,
-    /// Files that the script has in itself.
+    /// The script's virtual files.
     pub files: &'a BTreeMap<String, String>,
-    /// Where the text begins in the script, where it stands in that.
+    /// The position of the text in the script, if it is part of it.
     pub place: Option<Place>,
 }
 
@@ -36,26 +36,26 @@ pub struct Code {
     pub entry: String,
 }
 
-/// Why a text has no code.
+/// Why a text was not compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CompileError {
-    /// It is wrong.
+    /// The text is invalid.
     Invalid(String),
-    /// It is not supported.
+    /// The text uses something that is not supported.
     Unsupported(String),
 }
 
-/// Whoever makes SPIR-V of a shader's text.
+/// A compiler from shader texts to SPIR-V.
 pub trait Compile: Sync {
-    /// The module of a text.
+    /// Compiles a text to a module.
     ///
     /// # Errors
-    /// Where it has none, in words.
+    /// If the text is invalid or not supported.
     fn compile(&self, text: &Text<'_>) -> Result<Code, CompileError>;
 }
 
-/// A vertex shader that hands input 0 on as the position. Its block has the members that those of GLSL 4.30 have, which
-/// the stages behind it are matched with.
+/// A vertex shader that writes input 0 to the position. Its block has the members of GLSL 4.30's `gl_PerVertex`, so that
+/// the interfaces of later stages match.
 pub(crate) const PASSTHROUGH: &str = "OpCapability Shader
 OpMemoryModel Logical GLSL450
 OpEntryPoint Vertex %main \"main\" %in %out
@@ -87,7 +87,7 @@ OpReturn
 OpFunctionEnd
 ";
 
-/// Compiles a text, and says what it was where that fails.
+/// Compiles a text; errors name the shader.
 pub(crate) fn compile(compile: &dyn Compile, name: &str, text: &Text<'_>) -> Result<Code, Stop> {
     compile.compile(text).map_err(|error| match (error, text.place) {
         (CompileError::Invalid(why), Some(place)) => Stop::invalid(place, format!("shader {name}: {why}")),
