@@ -11,6 +11,7 @@ use loader::spirv::block::{Class, Field, fields_of};
 use loader::spirv::{self, Grammar, Image, ModuleIndex, class, decoration, dim, image_format, mode, op};
 use loader::vbc::TexelType;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::time::Duration;
 use translate::frontend::{self, Dialect};
@@ -175,7 +176,7 @@ fn execute(
 /// What is in a shader's buffers and images by set and binding.
 type Contents = BTreeMap<(u32, u32), Vec<u8>>;
 
-/// Runs a compute shader on every engine, and tells what differs from the first that runs it.
+/// Runs a compute shader on every engine, and prints what differs from the first that runs it.
 fn on_engines(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
     refuse(args)?;
     if !args.read.is_empty() || args.timing {
@@ -195,14 +196,20 @@ fn on_engines(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
         .max()
         .unwrap_or(0);
     let (mut first, mut apart): (Option<Contents>, usize) = (None, 0);
+    // A device is opened once for all engines that use it.
+    let mut opened = BTreeMap::new();
     for engine in &engines {
-        let ran = on_engine(&words, args, groups, &scene, engine);
-        let told = match ran {
+        let ran = on_engine(&words, args, groups, &scene, engine, &mut opened);
+        if matches!(ran, Err(Lack::Failed(_))) {
+            // It may be lost.
+            opened.remove(&engine.device);
+        }
+        let outcome = match ran {
             Ok(contents) => match &first {
                 None => {
-                    let told = format!("ran, {} buffers and images", contents.len());
+                    let count = contents.len();
                     first = Some(contents);
-                    told
+                    format!("ran, {count} buffers and images")
                 }
                 Some(first) => match difference(first, &contents) {
                     None => "the same".to_owned(),
@@ -218,7 +225,7 @@ fn on_engines(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
                 error.to_string()
             }
         };
-        print(&format!("{:width$}  {told}\n", engine.name))?;
+        print(&format!("{:width$}  {outcome}\n", engine.name))?;
     }
     match (apart, first) {
         (0, Some(_)) => Ok(()),
@@ -250,6 +257,7 @@ fn on_engine(
     groups: [u32; 3],
     scene: &Scene,
     engine: &scripts::Engine,
+    opened: &mut BTreeMap<Option<String>, Context>,
 ) -> std::result::Result<Contents, Lack> {
     if engine.is_emulated() {
         return Err(Lack::Unsupported("a Mali-400 has no compute shaders".to_owned()));
@@ -263,8 +271,11 @@ fn on_engine(
     };
     let shader = Shader::new(&words, args, entry.as_deref())?;
     let mut data = Data::new(&shader, scene, args.size)?;
-    let context = open(args, engine.device.as_deref())?;
-    execute(&context, args, groups, &words, &shader, &mut data)?;
+    let context = match opened.entry(engine.device.clone()) {
+        Entry::Occupied(entry) => entry.into_mut(),
+        Entry::Vacant(entry) => entry.insert(open(args, engine.device.as_deref())?),
+    };
+    execute(context, args, groups, &words, &shader, &mut data)?;
     let bytes = |resource: &Resource| match resource {
         Resource::Buffer(bytes) => bytes.clone(),
         Resource::Image(image) => image.planes.iter().flat_map(|plane| plane.bytes.clone()).collect(),
