@@ -291,7 +291,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub format: FormatArgs,
     /// Output file for the picture
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = crate::picture::name())]
     pub output: Option<PathBuf>,
     /// Size of the picture in pixels [default: 256x256]
     #[arg(long, value_name = "WxH", value_parser = parse_size)]

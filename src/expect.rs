@@ -18,7 +18,7 @@ pub struct ExpectArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = parse_share, requires = "expect")]
     pub allow: f64,
     /// Where to write the differences from the expected picture [default: beside the output, .diff.png]
-    #[arg(long, value_name = "PNG", requires = "expect")]
+    #[arg(long, value_name = "PNG", requires = "expect", value_parser = crate::picture::name())]
     pub diff: Option<PathBuf>,
 }
 

@@ -1,8 +1,9 @@
 //! Pictures, and how they are written to files.
 
 use crate::error::{Error, Result, Within};
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use scene::picture::{Comparison, Picture, compare};
 
@@ -31,10 +32,15 @@ impl Save for Picture {
 /// Endings of pictures that are not written here.
 const OTHERS: [&str; 10] = ["jpg", "jpeg", "bmp", "gif", "webp", "tga", "tif", "tiff", "ppm", "exr"];
 
-/// Refuses a name that promises another format than PNG.
+/// An argument that names a picture to write; other formats than PNG are rejected before anything is drawn.
+pub fn name() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| refuse_other_formats(&path).map(|()| path))
+}
+
+/// Rejects a file name whose extension is that of another format than PNG.
 ///
 /// # Errors
-/// Says which format is written.
+/// Usage, with the format that is written.
 fn refuse_other_formats(path: &Path) -> Result<()> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     match ending.filter(|ending| OTHERS.contains(&&**ending)) {

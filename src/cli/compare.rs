@@ -48,7 +48,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = parse_share)]
     pub allow: f64,
     /// Output file for a picture of the differences; with --engines of the largest one
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = crate::picture::name())]
     pub output: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]

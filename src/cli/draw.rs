@@ -36,7 +36,7 @@ pub struct DrawArgs {
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
     /// Output file for the picture
-    #[arg(short, long, required_unless_present_any = ["expect", "record", "trace", "watch_pixel", "profile", "lcov"])]
+    #[arg(short, long, value_parser = crate::picture::name(), required_unless_present_any = ["expect", "record", "trace", "watch_pixel", "profile", "lcov"])]
     pub output: Option<PathBuf>,
     /// Write the jobs as a recording for `skrymir replay`
     #[arg(long, value_name = "FILE")]

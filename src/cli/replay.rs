@@ -24,7 +24,7 @@ pub struct ReplayArgs {
     /// The recording
     pub file: PathBuf,
     /// Output file for the last picture
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = crate::picture::name())]
     pub output: Option<PathBuf>,
     /// What the last picture is held against
     #[command(flatten)]

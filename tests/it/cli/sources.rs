@@ -635,9 +635,28 @@ fn a_pair_the_wrong_way_round_is_put_right() {
 #[test]
 fn a_picture_of_another_format_is_refused_by_name() {
     let folder = files();
-    let said = ends(folder.path(), &["run", "uv.frag", "-o", "x.jpg"], 2);
-    assert!(said.contains("PNG, not as jpg"), "{said}");
-    assert!(!folder.path().join("x.jpg").exists());
+    // Before anything else is looked at: none of these files exists.
+    for arguments in [
+        &["run", "missing.frag", "-o", "x.jpg"][..],
+        &[
+            "run",
+            "missing.frag",
+            "-o",
+            "x.png",
+            "--expect",
+            "y.png",
+            "--diff",
+            "x.jpg",
+        ],
+        &["draw", "missing.vert", "missing.frag", "-o", "x.jpg"],
+        &["replay", "missing.trace", "-o", "x.jpg"],
+        &["compare", "missing.png", "missing.png", "-o", "x.jpg"],
+    ] {
+        let said = ends(folder.path(), arguments, 2);
+        assert!(said.contains("PNG, not as jpg"), "{arguments:?}: {said}");
+    }
+    let said = ends(folder.path(), &["run", "missing.frag", "-o", "x.png"], 2);
+    assert!(said.contains("missing.frag"), "the control: {said}");
     let quiet = skrymir(folder.path(), &["-q", "run", "uv.frag", "-o", "x.png"]);
     assert!(quiet.status.success() && quiet.stdout.is_empty());
 }
