@@ -65,27 +65,34 @@ fn take_away() {
     std::mem::forget(files);
 }
 
-/// The longest time that a piece of work may take. When it is over, the process ends with exit code 2 and says what
-/// took too long; the work cannot be asked to stop, for it may be in a driver's compiler. Dropped in time, nothing
-/// happens.
+/// A time limit of a piece of work that cannot be cancelled, such as a driver's compiler: when it is over, the process ends.
+/// Dropped in time, nothing happens.
 #[derive(Debug)]
 pub struct Limit {
     _done: Sender<()>,
 }
 
 impl Limit {
-    /// Starts the time.
+    /// Starts the time; at its end the process reports what took too long, and exits with 2.
     pub fn start(time: Duration, what: String) -> Self {
+        let report = move || {
+            crate::say::say(format_args!(
+                "skrymir: {what} took longer than {} s (--timeout)",
+                time.as_secs()
+            ));
+        };
+        Self::ending(time, 2, report)
+    }
+
+    /// Starts the time; at its end the process reports, and exits with this code.
+    pub fn ending(time: Duration, code: i32, report: impl FnOnce() + Send + 'static) -> Self {
         let (done, over) = channel();
         std::thread::spawn(move || {
             if over.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
-                crate::say::say(format_args!(
-                    "skrymir: {what} took longer than {} s (--timeout)",
-                    time.as_secs()
-                ));
+                report();
                 take_away();
                 // Without destructors: the work still runs, and may hold locks that they want.
-                system::leave(2);
+                system::leave(code);
             }
         });
         Self { _done: done }

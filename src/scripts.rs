@@ -8,6 +8,7 @@ pub use through::Through;
 pub(crate) use through::again;
 
 use crate::args::{RunArgs, Through as Way};
+use crate::ending::Limit;
 use crate::error::{Cause, Error, Within};
 use crate::outcome::{Failure, Outcome, print, print_json, write};
 use crate::picture::{Picture, Save};
@@ -25,6 +26,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use translate::frontend;
+use vulkan::work::{Resource, Work};
 use vulkan::{Context, DeviceInfo, Options, Validation};
 
 /// Flags of `run` for scripts.
@@ -427,6 +429,54 @@ fn timeout(args: &RunArgs) -> Duration {
     args.timeout.map_or(TIMEOUT, Duration::from_secs)
 }
 
+/// An engine with a time limit for each use, which includes the driver's compiler. At its end the process prints the script's
+/// row and exits; the parent continues with the next script in another process.
+struct Limited<'a> {
+    engine: &'a dyn script::run::Engine,
+    path: &'a Path,
+    start: Instant,
+    limit: Duration,
+}
+
+impl script::run::Engine for Limited<'_> {
+    fn has_feature(&self, name: &str) -> Option<bool> {
+        self.engine.has_feature(name)
+    }
+
+    fn has_extension(&self, name: &str) -> bool {
+        self.engine.has_extension(name)
+    }
+
+    fn version(&self) -> [u32; 3] {
+        self.engine.version()
+    }
+
+    fn properties(&self) -> vulkan::ShaderProperties {
+        self.engine.properties()
+    }
+
+    fn execute(&self, work: &Work<'_>, resources: &mut [Resource]) -> vulkan::Result<Option<Duration>> {
+        let (path, start, limit) = (self.path.to_owned(), self.start, self.limit);
+        let _limit = Limit::ending(limit, 0, move || {
+            let why = format!(
+                "the device or its compiler did not respond within {} s",
+                limit.as_secs()
+            );
+            let row = Row {
+                memory: peak(),
+                ..Row::ended(&path, why, start.elapsed())
+            };
+            let _ = print_row(&row);
+        });
+        self.engine.execute(work, resources)
+    }
+}
+
+/// Prints a row as a line of JSON.
+fn print_row(row: &Row) -> Outcome {
+    print(&(serde_json::to_string(row).map_err(Error::from)? + "\n"))
+}
+
 /// Runs scripts one by one in this process, and prints the row of each in a line of JSON.
 fn run_here(args: &RunArgs, paths: &[PathBuf]) -> Outcome {
     let scripts = paths.iter().map(|path| {
@@ -453,8 +503,15 @@ fn run_here(args: &RunArgs, paths: &[PathBuf]) -> Outcome {
     for (path, script) in &scripts {
         let start = Instant::now();
         let before = messages().len();
+        let limited = Limited {
+            engine,
+            path,
+            start,
+            // The device's own time-out is the better report.
+            limit: timeout(args).saturating_add(Duration::from_secs(1)),
+        };
         let report = match script {
-            Ok(script) => script::run::run(engine, compiler, script, path),
+            Ok(script) => script::run::run(&limited, compiler, script, path),
             Err(error) => Report {
                 verdict: match error.kind {
                     script::ErrorKind::Invalid => Verdict::Invalid(error.to_string()),
@@ -472,7 +529,7 @@ fn run_here(args: &RunArgs, paths: &[PathBuf]) -> Outcome {
             memory: peak(),
             ..Row::new(path, &report, start.elapsed(), messages().split_off(before))
         };
-        print(&(serde_json::to_string(&row).map_err(Error::from)? + "\n"))?;
+        print_row(&row)?;
         if matches!(report.verdict, Verdict::Device(_)) {
             // Closing the device would wait for what may never come; the next process has a new one.
             crate::ending::leave(0);
