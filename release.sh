@@ -287,61 +287,37 @@ check_deb() {
     echo "release.sh: $(basename "$package") is installed and removed by dpkg"
 }
 
-# The npm package: the door of emulator/wasm, its types and its papers.
+# The npm package: the libraries as WebAssembly, types, README and licences.
 npm_package() {
-    local room=$TARGET/npm file
+    local file=$FILES/skrymir-$VERSION.tgz
     if [ -z "$check_only" ]; then
         bash docs/page/build.sh parts
-        rm -rf "$room"
-        mkdir -p "$room"
-        cp target/page-parts/skrymir{.js,.d.ts,_bg.wasm,_bg.wasm.d.ts} emulator/wasm/README.md LICENSE-APACHE LICENSE-MIT "$room"
-        cat >"$room/package.json" <<END
-{
-  "name": "skrymir",
-  "version": "$VERSION",
-  "description": "Shaders compiled for the Mali-400, drawn and stepped through; compiled shaders looked into",
-  "license": "MIT OR Apache-2.0",
-  "type": "module",
-  "main": "skrymir.js",
-  "types": "skrymir.d.ts",
-  "sideEffects": false,
-  "files": ["skrymir.js", "skrymir.d.ts", "skrymir_bg.wasm", "skrymir_bg.wasm.d.ts", "README.md", "LICENSE-APACHE", "LICENSE-MIT"]
-}
-END
-        (cd "$FILES" && npm pack --silent "$room" >/dev/null)
+        grep -q "\"version\": \"$VERSION\"" target/page-parts/package.json || fail "emulator/wasm/package.json is not of version $VERSION"
+        (cd "$FILES" && npm pack --silent "$OLDPWD/target/page-parts" >/dev/null)
     fi
-    file=$FILES/skrymir-$VERSION.tgz
     [ -s "$file" ] || fail "there is no $file"
     check_npm "$file"
 }
 
-# The package in an empty folder: it compiles, draws, and says what is wrong and where.
+# Installs the package in an empty folder, and compiles and runs the README's example there.
 check_npm() {
-    local room said
+    local room
     room=$(mktemp -d)
     (cd "$room" && npm install --silent --no-progress --offline "$1" >/dev/null) || fail "$1 cannot be installed"
-    cat >"$room/try.mjs" <<'END'
-import { readFileSync } from "node:fs";
-import init, { Scene, Shaders } from "skrymir";
-await init({ module_or_path: readFileSync(new URL("node_modules/skrymir/skrymir_bg.wasm", import.meta.url)) });
-const vertex = "attribute vec4 position; void main() { gl_Position = position; }";
-const shaders = new Shaders("a.vert", vertex, "a.frag", "void main() { gl_FragColor = vec4(0.0, 1.0, 0.0, 1.0); }");
-const { width, height, rgba } = shaders.draw(new Scene("size = [8, 8]"));
-const wrong = new Shaders("a.vert", vertex, "a.frag", "void main() {\n oops;\n}").fragment.refusal;
-console.log(width, height, rgba.slice(4 * (4 * 8 + 4), 4 * (4 * 8 + 5)).join(" "), shaders.fragment.program.instructions, wrong.line);
-END
-    said=$(cd "$room" && node try.mjs) || fail "$1 does not work"
+    node docs/page/example.mjs target/page-npm/node_modules "$room/node_modules/skrymir" || fail "$1 does not work"
     rm -rf "$room"
-    [ "$said" = "8 8 0 255 0 255 1 2" ] || fail "$1 says: $said"
+    [ "$(stat -c %s "$1")" -lt "$MOST" ] || fail "$1 has $(stat -c %s "$1") bytes"
     echo "release.sh: $(basename "$1"): installs, compiles and draws; $(stat -c %s "$1") bytes"
 }
 
 need_rust
-need_packages gcc g++ libc6-dev binutils gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static lintian
 mkdir -p "$FILES"
-# Debian's arm64 Mesa, also used by `skrymir gles`.
-ARM=${XDG_CACHE_HOME:-$HOME/.cache}/skrymir/gles/arm64
-bash src/gles/prepare.sh "$ARM"
+if [ "${parts[*]}" != npm ]; then
+    need_packages gcc g++ libc6-dev binutils gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static lintian
+    # Debian's arm64 Mesa, also used by `skrymir gles`.
+    ARM=${XDG_CACHE_HOME:-$HOME/.cache}/skrymir/gles/arm64
+    bash src/gles/prepare.sh "$ARM"
+fi
 for part in "${parts[@]}"; do
     case $part in
     x86_64 | aarch64) archive "$part" ;;

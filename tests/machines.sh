@@ -2,7 +2,7 @@
 # Builds and tests for other platforms on x86-64 Debian:
 #
 #   aarch64   builds for 64-bit ARM and runs the tests of the loader and the emulator in qemu
-#   wasm      builds for wasm32-unknown-unknown and runs their unit tests in Node
+#   wasm      builds for wasm32-unknown-unknown and runs their unit tests in Node; checks the crate of the page and npm package
 #   windows   checks every crate but the shim for x86_64-pc-windows-gnu
 #   macos     the same for aarch64-apple-darwin
 #
@@ -66,6 +66,8 @@ wasm() {
     local crates=("${LIBRARIES[@]}")
     [ -z "$quick" ] || crates=("${SMALL[@]}")
     cargo test --quiet --target wasm32-unknown-unknown --lib "${crates[@]}" | { grep -v " \.\.\. ok$" || true; }
+    cargo check --quiet --target wasm32-unknown-unknown -p skrymir-wasm
+    echo "machines.sh: skrymir-wasm passes the check for WebAssembly"
 }
 
 # Integration tests that cannot run for ARM: those with Vulkan (there is no ARM driver), a browser or a desktop, and

@@ -34,7 +34,7 @@ const assembly = simpleMode({
     { regex: /\s*\w+:/, token: "atom", sol: true },
     { regex: /\b(?:stop|sync|nop|discard|set)\b|\b[a-z][a-z0-9_]*(?:\.[a-z0-9]+)+/, token: "keyword" },
     { regex: /\^\w+|\$\w+(?:\.[xyzw]+)?|[avt]\d+(?:\.[xyzw]+)?/, token: "type" },
-    { regex: /-?\d+\.?\d*(?:e[+-]?\d+)?/, token: "number" },
+    { regex: /0x[0-9a-f]+|-?\d+\.?\d*(?:e[+-]?\d+)?/i, token: "number" },
     { regex: /\w+/, token: "variable" },
   ],
   languageData: { commentTokens: { line: "#" } },

@@ -7,6 +7,9 @@ const SOURCES = /\.(vert|frag|vs|fs|glsl|wgsl|s|asm)$/i;
 
 const LANGUAGES = [["glsl", "GLSL", "glsl"], ["wgsl", "WGSL", "wgsl"], ["hlsl", "HLSL", "hlsl"], ["msl", "Metal", "metal"], ["spirv", "SPIR-V", "spv"], ["vbc", "VBC", "vbc"]];
 
+/** Text forms that can be assembled: the extension that selects the language, and that of the result. */
+const ASSEMBLED = { vbc: ["spvasm", "vbc"], spirv: ["spvasm", "spv"], mbs: ["s", "mbs"], gp: ["s", "mbs"], pp: ["s", "mbs"], sl: ["s0", "sl"] };
+
 /** Whether a source's text becomes a stage in the editor, rather than a file here. */
 const isSource = (name, bytes) => SOURCES.test(name) && !bytes.subarray(0, 4096).includes(0);
 
@@ -63,19 +66,21 @@ export class Files {
       make("section", { "aria-label": "check", "data-verb": "check" }, make("h3", {}, "check"), says("check")),
     ];
     if (answer.format === "trace") parts.push(this.recording(name, bytes));
-    else if (answer.format) parts.push(this.text(name, bytes, answer.format, format));
-    if (["vbc", "mbs", "spirv", "sksl", "gp", "pp"].includes(answer.format)) parts.push(this.convert(name, bytes, format));
+    else if (answer.format) parts.push(this.text(name, bytes, answer, format));
+    if (["vbc", "mbs", "spirv", "sksl", "gp", "pp"].includes(answer.format)) parts.push(this.convert(name, bytes, answer, format));
     place.replaceChildren(title, ...parts);
     title.focus();
     say(`${name}: ${answer.format ?? "no known format"}`);
   }
 
   /** The file as text; what can be assembled can be edited. */
-  text(name, bytes, found, format) {
+  text(name, bytes, { format: found, stages = [] }, format) {
     const place = make("div", { class: "editor tall" });
     const problem = make("pre", { class: "refusal", role: "alert", hidden: true });
-    const stage = make("select", { "aria-label": "Stage" }, ["vert", "frag", "tesc", "tese", "geom"].map((one) => make("option", {}, one)));
-    const isVbc = found === "vbc";
+    const stage = make("select", { "aria-label": "Stage" }, stages.map((one) => make("option", {}, one)));
+    const isVbc = stages.length > 0;
+    const [language, ending] = ASSEMBLED[found] ?? [];
+    const stem = name.replace(/\.[^.]*$/, "");
     const refuse = (error) => {
       problem.textContent = error?.message ?? "";
       problem.hidden = !error;
@@ -96,30 +101,32 @@ export class Files {
     stage.addEventListener("change", load);
     const again = async () => {
       try {
-        const made = await this.engine.ask("assemble", { name: `${name}.txt`, text: editor.text });
+        const vbc = isVbc ? { bytes, stage: stage.value } : undefined;
+        const made = await this.engine.ask("assemble", { name: `${stem}.${language}`, text: editor.text, vbc });
         refuse();
         editor.diagnose([]);
-        const ending = { vbc: "spv", spirv: "spv", mbs: "mbs", gp: "mbs", pp: "mbs" }[found] ?? "bin";
         const same = made.length === bytes.length && made.every((byte, at) => byte === bytes[at]);
         say(same ? "Assembled: the same bytes as the file" : `Assembled: ${made.length} bytes`);
-        save(`${name.replace(/\.[^.]*$/, "")}.${ending}`, made);
+        save(`${stem}.${ending}`, made);
       } catch (error) {
         refuse(error);
         editor.diagnose([{ line: error.line, column: error.column, message: error.message, severity: "error" }]);
       }
     };
-    const keep = () => editor && save(`${name}.txt`, editor.text, "text/plain");
+    const keep = () => editor && save(`${stem}.${language ?? "txt"}`, editor.text, "text/plain");
     const bar = make("div", { class: "bar" }, isVbc ? stage : null,
-      make("button", { type: "button", onclick: again, "data-do": "assemble" }, "Assemble and save"),
-      make("button", { type: "button", onclick: keep }, "Save text"));
+      ending ? make("button", { type: "button", onclick: again, "data-do": "assemble" }, "Assemble and save") : null,
+      make("button", { type: "button", onclick: keep, "data-do": "save-text" }, "Save text"));
     load();
     return make("section", { "aria-label": "dis", "data-verb": "dis" }, make("h3", {}, "dis"), bar, place, problem);
   }
 
   /** The file in another language. */
-  convert(name, bytes, format) {
+  convert(name, bytes, { stages = [] }, format) {
     const to = make("select", { "aria-label": "Language to write" }, LANGUAGES.map(([value, label]) => make("option", { value }, label)));
-    const stage = make("select", { "aria-label": "Stage to convert" }, make("option", { value: "" }, "the only stage"), ["vert", "frag", "comp"].map((one) => make("option", {}, one)));
+    const writable = ["vert", "frag", "comp"];
+    const choices = stages.length > 0 ? stages.filter((one) => writable.includes(one)) : writable;
+    const stage = make("select", { "aria-label": "Stage to convert" }, stages.length > 0 ? null : make("option", { value: "" }, "the only stage"), choices.map((one) => make("option", {}, one)));
     const result = make("pre", { "aria-live": "polite" });
     let written;
     const go = async () => {
@@ -137,7 +144,7 @@ export class Files {
     const ending = () => LANGUAGES.find(([value]) => value === to.value)[2];
     const bar = make("div", { class: "bar" }, to, stage,
       make("button", { type: "button", onclick: go, "data-do": "convert" }, "Convert"),
-      make("button", { type: "button", onclick: () => written && save(`${name}.${ending()}`, written) }, "Save"));
+      make("button", { type: "button", onclick: () => written && save(`${name}.${ending()}`, written), "data-do": "save" }, "Save"));
     return make("section", { "aria-label": "convert", "data-verb": "convert" }, make("h3", {}, "convert"), bar, result);
   }
 

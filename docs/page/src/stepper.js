@@ -5,7 +5,7 @@ const number = (value) => (typeof value === "number" ? String(Number(value.toPre
 const vector = (values) => values.map(number).join(", ");
 const LETTERS = "xyzw";
 
-/** What registers hold behind each step: what the steps gave, laid over what was there. */
+/** The contents of the registers after each step. */
 function registers(steps) {
   let now = {};
   return [now, ...steps.map(({ gives }) => {
@@ -25,6 +25,7 @@ export class Stepper {
   constructor(onstep) {
     this.onstep = onstep;
     this.place = $("stepper");
+    this.place.addEventListener("keydown", ({ key }) => key === "Escape" && this.close());
   }
 
   get isOpen() {
@@ -32,6 +33,8 @@ export class Stepper {
   }
 
   close() {
+    // The picture is where it was opened from.
+    if (this.place.contains(document.activeElement)) $("canvas").focus();
     this.place.hidden = true;
     this.onstep(undefined);
   }
@@ -45,7 +48,7 @@ export class Stepper {
     const close = make("button", { type: "button", class: "close", onclick: () => this.close(), "aria-label": "Close the stepper" }, "×");
     this.bar = make("div", { class: "bar" }, title, make("span", { class: "gap" }), close);
     if (this.fragments.length === 0) {
-      this.place.replaceChildren(this.bar, make("p", {}, "No fragment came here: the pixel has the colour that the picture began with."));
+      this.place.replaceChildren(this.bar, make("p", {}, "No fragment covers this pixel: it has the clear colour."));
       this.onstep(undefined);
       return;
     }
@@ -82,15 +85,15 @@ export class Stepper {
     const names = Object.keys(after).sort();
     const rows = names.map((name) => make("tr", {}, make("th", { scope: "row" }, name),
       after[name].map((value, at) => make("td", { class: before[name]?.[at] === value ? "" : "new" }, value === "" ? "" : number(value)))));
-    const table = make("table", { class: "registers" }, make("caption", {}, "Registers behind it"),
+    const table = make("table", { class: "registers" }, make("caption", {}, "Registers after it"),
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, ""), [...LETTERS].map((letter) => make("th", { scope: "col" }, letter)))),
       make("tbody", {}, rows));
-    const goes = step.discarded ? "The fragment gives up." : step.next == null ? "The program ends." : `Goes on at ${step.next}.`;
+    const goes = step.discarded ? "The fragment is discarded." : step.next == null ? "The program ends." : `Continues at ${step.next}.`;
     const paints = this.at === steps.length - 1 && painted
-      ? make("p", {}, painted.color ? `Gives (${vector(painted.color)}); ` : "Gives nothing; ", `the pixel had (${vector(painted.before)}) and has (${vector(painted.after)}).`) : null;
+      ? make("p", {}, painted.color ? `Writes (${vector(painted.color)}); ` : "Writes nothing; ", `the pixel changes from (${vector(painted.before)}) to (${vector(painted.after)}).`) : null;
     const last = this.at === steps.length - 1 ? this.findings.map((finding) => make("p", { class: "near" }, finding)) : [];
     this.body.replaceChildren(make("pre", {}, step.text),
-      make("div", { class: "columns" }, ...[operands("Reads", step.reads), operands("Gives", step.gives), table].filter(Boolean)),
+      make("div", { class: "columns" }, ...[operands("Reads", step.reads), operands("Writes", step.gives), table].filter(Boolean)),
       make("p", {}, goes), ...[paints, ...last].filter(Boolean));
     this.onstep({ program, address: step.address });
   }

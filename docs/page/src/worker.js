@@ -74,6 +74,11 @@ const answers = {
   look({ name, bytes, format }) {
     const found = format ?? skrymir.format(bytes);
     const answer = { format: found };
+    try {
+      if (found === "vbc") answer.stages = skrymir.stages(name, bytes);
+    } catch {
+      // `info` has the reason.
+    }
     for (const [verb, tell] of Object.entries({ info: skrymir.info, check: skrymir.check })) {
       try {
         answer[verb] = tell(name, bytes, format).text;
@@ -86,7 +91,11 @@ const answers = {
 
   dis: ({ name, bytes, format, stage }) => skrymir.dis(name, bytes, format, stage),
   convert: ({ name, bytes, format, to, stage }) => skrymir.convert(name, bytes, format, to, stage),
-  assemble: ({ name, text }) => skrymir.assemble(name, text),
+  // `vbc` has the bytes and the stage that the text replaces, if it is a part of such a file.
+  assemble({ name, text, vbc }) {
+    const made = skrymir.assemble(name, text);
+    return vbc ? skrymir.withStage(name, vbc.bytes, vbc.stage, made) : made;
+  },
 
   // For those who measure.
   memory: () => skrymir.memoryBytes(),

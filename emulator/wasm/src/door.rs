@@ -246,6 +246,18 @@ pub fn assemble(name: &str, text: &str) -> Result<Vec<u8>, JsValue> {
     files::assemble(name, text).map_err(thrown)
 }
 
+/// The stages that a VBC has code for.
+#[wasm_bindgen]
+pub fn stages(name: &str, bytes: &[u8]) -> Result<Vec<String>, JsValue> {
+    files::stages(name, bytes).map_err(thrown)
+}
+
+/// A VBC with the code of one stage replaced by a SPIR-V module.
+#[wasm_bindgen(js_name = withStage)]
+pub fn with_stage(name: &str, bytes: &[u8], stage: &str, module: &[u8]) -> Result<Vec<u8>, JsValue> {
+    files::with_stage(name, bytes, stage, module).map_err(thrown)
+}
+
 /// As `skrymir convert`.
 #[wasm_bindgen]
 pub fn convert(

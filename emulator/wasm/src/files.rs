@@ -1,6 +1,7 @@
 //! Files of every format, in the words of the commands.
 
 use crate::refusal::Refusal;
+use loader::{spirv, vbc};
 use serde::Serialize;
 use serde_json::Value;
 use skrymir::cli::bytes;
@@ -66,6 +67,31 @@ pub fn dis(name: &str, bytes: &[u8], wanted: Option<&str>, stage: Option<&str>) 
 /// What the command fails with.
 pub fn assemble(name: &str, text: &str) -> Result<Vec<u8>, Refusal> {
     bytes::assemble(Path::new(name), text).map_err(about(name))
+}
+
+/// The stages that a VBC has code for.
+///
+/// # Errors
+/// When it is no VBC.
+pub fn stages(name: &str, bytes: &[u8]) -> Result<Vec<String>, Refusal> {
+    let stages = formats::vbc_stages(bytes, None).map_err(|failure| about(name)(failure.in_file(Path::new(name))))?;
+    Ok(stages.into_iter().map(|(stage, _)| stage).collect())
+}
+
+/// A VBC with the code of one stage replaced by a SPIR-V module.
+///
+/// # Errors
+/// When it is no VBC or has no such stage, or the module is none.
+pub fn with_stage(name: &str, bytes: &[u8], stage: &str, module: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let wrong = |error: loader::Error| Refusal::about(format_args!("{name}: {error}"), [name]);
+    let mut model = vbc::read(bytes).map_err(wrong)?.to_model();
+    let mut stages = vbc::Stage::ALL.into_iter();
+    let found = stages.find(|known| known.to_string() == stage && !model.code(*known).is_empty());
+    let Some(found) = found else {
+        return Err(Refusal::about(format_args!("{name}: vbc: no stage {stage}"), [name]));
+    };
+    *model.code_mut(found) = spirv::read(module).map_err(wrong)?;
+    vbc::write(&model).map_err(wrong)
 }
 
 /// As `skrymir convert`, to `wgsl`, `glsl`, `hlsl`, `msl`, `spirv` or `vbc`, of the stage `vert`, `frag` or `comp` where there

@@ -226,6 +226,14 @@ impl Browser {
         }
     }
 
+    /// Saves the page's downloads in a folder.
+    pub fn download_to(&mut self, folder: &std::path::Path) {
+        let page = self.session.take();
+        let params = json!({ "behavior": "allow", "downloadPath": folder });
+        self.call("Browser.setDownloadBehavior", params);
+        self.session = page;
+    }
+
     /// A picture of a rectangle of the page: left, top, width, height.
     pub fn screenshot(&mut self, [x, y, width, height]: [f64; 4]) -> Vec<u8> {
         let clip = json!({ "x": x, "y": y, "width": width, "height": height, "scale": 1 });

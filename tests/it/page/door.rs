@@ -312,6 +312,26 @@ fn files_get_the_text_of_the_command() {
     );
 }
 
+/// A stage of a VBC is replaced, and nothing else.
+#[test]
+fn a_stage_of_a_vbc_is_replaced() {
+    let bytes = std::fs::read(common::data("vbc/textured.vbc")).unwrap();
+    assert_eq!(files::stages("a.vbc", &bytes).unwrap(), ["vert", "frag"]);
+    let text = |bytes: &[u8], stage: &str| files::dis("a.vbc", bytes, None, Some(stage)).unwrap();
+    let edited = text(&bytes, "frag").replacen("OpReturn", "OpNop\nOpReturn", 1);
+    let module = files::assemble("a.spvasm", &edited).unwrap();
+    let changed = files::with_stage("a.vbc", &bytes, "frag", &module).unwrap();
+    assert!(text(&changed, "frag").contains("OpNop") && text(&changed, "vert") == text(&bytes, "vert"));
+    let [before, after] = [&bytes, &changed].map(|bytes| loader::vbc::read(bytes).unwrap().to_model());
+    assert_eq!((before.inputs, before.bindings), (after.inputs, after.bindings));
+    let refused = |bytes: &[u8], stage: &str, module: &[u8]| {
+        files::with_stage("a.vbc", bytes, stage, module).unwrap_err().message
+    };
+    assert_eq!(refused(&bytes, "tesc", &module), "a.vbc: vbc: no stage tesc");
+    assert!(refused(&bytes, "frag", b"no module").starts_with("a.vbc: spirv: "));
+    assert!(refused(&module, "frag", &module).starts_with("a.vbc: vbc: "));
+}
+
 /// Sound files of our own that are no text.
 fn sound() -> Vec<PathBuf> {
     common::files(&common::data(""), "vbc")

@@ -7,6 +7,6 @@ mod eval;
 mod math;
 mod pictures;
 mod random_program;
-mod samples;
+pub mod samples;
 mod translate;
 mod value;
