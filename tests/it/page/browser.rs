@@ -139,7 +139,9 @@ impl Visit {
 
     /// Puts the caret at the end of the editor's text, by a click and a key.
     fn end_of_text(&mut self) {
-        self.click("#editor .cm-content");
+        // The text itself may be longer than the window.
+        self.click("#editor .cm-scroller");
+        assert_eq!(self.ask("document.activeElement.matches('#editor .cm-content')"), true);
         let params = |kind: &str| json!({ "type": kind, "key": "End", "code": "End", "windowsVirtualKeyCode": 35, "modifiers": 2 });
         for kind in ["rawKeyDown", "keyUp"] {
             self.browser.call("Input.dispatchKeyEvent", params(kind));
@@ -949,10 +951,13 @@ fn figures() {
         visit.end_of_text();
         let mut times: Vec<f64> = (0..9)
             .map(|_| {
+                let before = visit.text("document.documentElement.dataset.asked");
                 let start = Instant::now();
                 visit.browser.type_text(" ");
                 visit.rest();
-                start.elapsed().as_secs_f64() * 1e3
+                let time = start.elapsed().as_secs_f64() * 1e3;
+                assert_ne!(visit.text("document.documentElement.dataset.asked"), before, "an edit");
+                time
             })
             .collect();
         times.sort_by(f64::total_cmp);
@@ -1012,6 +1017,7 @@ fn timed() -> Vec<(String, String, String, String)> {
         return all;
     }
     pairs.sort();
+    println!("{} pairs of the corpus draw", pairs.len());
     for (what, at) in [("median", pairs.len() / 2), ("longest", pairs.len() - 1)] {
         let (instructions, path, vertex, fragment) = pairs.swap_remove(at.min(pairs.len() - 1));
         let name = path.file_name().unwrap_or_default().to_string_lossy();
