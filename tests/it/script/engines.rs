@@ -127,6 +127,28 @@ fn depth_and_stencil_stay_between_draws() {
     assert_eq!(code, Some(1), "{said}");
 }
 
+/// A use that does not end costs its limit, and the next script runs.
+#[test]
+fn a_use_ends_at_its_time_limit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let quick = corner(folder.path(), 255);
+    let slow = folder.path().join("a_slow.amber");
+    let text = std::fs::read_to_string(&quick).expect("a script");
+    let text = text.replace(
+        "color = tint;",
+        "float x = gl_FragCoord.x; for (float i = 0.0; i < 9999.0 * tint.x; i += 1.0) x = sin(x + i); color = vec4(x);",
+    );
+    let text = text.replace("FRAMEBUFFER_SIZE 16 8", "FRAMEBUFFER_SIZE 1024 1024");
+    let text = text.replace("SIZE 4 2\nEXPECT", "SIZE 1024 1024\nEXPECT");
+    std::fs::write(&slow, text).expect("written");
+    let arguments = ["run", "--device", "mali400/scalar", "--timeout", "1"];
+    let (code, said) = skrymir(&arguments, &[&slow, &quick]);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(code, Some(1), "{said}");
+    assert!(lines[0].ends_with("did not respond within 2 s"), "{said}");
+    assert!(lines[1].ends_with("corner255.amber: holds"), "{said}");
+}
+
 #[test]
 fn each_engine_has_a_row() {
     let folder = tempfile::tempdir().expect("a folder");
