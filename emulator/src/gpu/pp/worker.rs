@@ -447,15 +447,14 @@ impl<'a> TileWorker<'a, '_> {
         shader: &Shader<'_>,
     ) -> Option<u32> {
         self.clear();
-        self.scratch.coverage.list();
-        let (quads, out) = (&self.scratch.coverage.quads[..], &mut *self.scratch.out);
-        self.tile.words(Quads::Some(quads), &mut out.words);
-        self.tile
-            .samples(&shader.state, (&ready.inputs, ready.offset), quads, &mut out.samples);
-        let steps = info.code.paint(context, &ready.inputs, Quads::Some(quads), out)?;
+        let (quads, out) = (self.scratch.coverage.covered(), &mut *self.scratch.out);
+        self.tile.words(quads, &mut out.words);
+        let plane = (&ready.inputs, ready.offset);
+        self.tile.samples(&shader.state, plane, quads, &mut out.samples);
+        let steps = info.code.paint(context, &ready.inputs, quads, out)?;
         self.tile.put_samples(quads, &out.samples.after);
         if shader.state.blending.write_mask != 0 {
-            self.tile.put_words(Quads::Some(quads), &out.words);
+            self.tile.put_words(quads, &out.words);
         }
         Some(steps)
     }

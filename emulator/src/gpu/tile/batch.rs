@@ -95,25 +95,38 @@ impl Batch<'_> {
             }
             return depths;
         }
-        let (z, origin) = (&self.inputs.z, self.inputs.origin);
-        if (z.dx, z.dy) == (0.0, 0.0) {
-            // What the sums below come to wherever a fragment is.
-            return [quantise_depth(range, steps(z.base) + self.offset) as i32 as f32; STEP];
-        }
-        let (mut columns, mut rows) = ([0.0; STEP], [0.0; STEP]);
-        match self.quads {
-            Quads::Tile(first) => places::of_tile::<L>(places::middle(first), from, origin, [&mut columns, &mut rows]),
-            Quads::Some(quads) => {
-                let quads = &quads[QUADS * number..quads.len().min(QUADS * (number + 1))];
-                places::of_quads(quads, self.inputs, [&mut columns, &mut rows]);
-            }
-        }
-        for lane in 0..STEP {
-            let depth = z.at(columns[lane] + right, rows[lane] + below);
-            depths[lane] = quantise_depth(range, steps(depth) + self.offset) as i32 as f32;
-        }
-        depths
+        primitive_depths::<L>(range, (self.inputs, self.offset), self.quads, number, [right, below])
     }
+}
+
+/// Depths that a primitive has where a chunk's fragments are, as the tile has them; `offset` is in the buffer's steps.
+#[inline(always)]
+fn primitive_depths<L: QuadLanes>(
+    range: [f64; 2],
+    (inputs, offset): (&Inputs, f64),
+    quads: Quads<'_>,
+    number: usize,
+    [right, below]: [f32; 2],
+) -> Row {
+    let (from, mut depths) = (STEP * number, [0.0; STEP]);
+    let (z, origin) = (&inputs.z, inputs.origin);
+    if (z.dx, z.dy) == (0.0, 0.0) {
+        // What the sums below come to wherever a fragment is.
+        return [quantise_depth(range, steps(z.base) + offset) as i32 as f32; STEP];
+    }
+    let (mut columns, mut rows) = ([0.0; STEP], [0.0; STEP]);
+    match quads {
+        Quads::Tile(first) => places::of_tile::<L>(places::middle(first), from, origin, [&mut columns, &mut rows]),
+        Quads::Some(quads) => {
+            let quads = &quads[QUADS * number..quads.len().min(QUADS * (number + 1))];
+            places::of_quads(quads, inputs, [&mut columns, &mut rows]);
+        }
+    }
+    for lane in 0..STEP {
+        let depth = z.at(columns[lane] + right, rows[lane] + below);
+        depths[lane] = quantise_depth(range, steps(depth) + offset) as i32 as f32;
+    }
+    depths
 }
 
 /// Depths of the fragments of quads as a tile of one sample has them, in a state that takes them from the primitive.
@@ -159,30 +172,23 @@ impl Tile {
     }
 
     /// What the tests of a primitive's fragments go by, in a tile of one sample.
-    pub(crate) fn samples(&self, state: &State, (inputs, offset): (&Inputs, f64), quads: &[Quad], into: &mut Samples) {
-        let mut depths = [0; MAX_FRAGMENTS];
-        if state.uses_depth() {
-            depths_of(state, inputs, offset, quads, &mut depths);
-        }
-        for (number, quad) in quads.iter().enumerate() {
-            for lane in 0..4 {
-                let (at, pixel) = (4 * number + lane, in_tile(quad.x, quad.y) + lane);
-                into.depth[at] = depths[at] as f32;
-                into.tile[0][at] = self.depth[pixel] as f32;
-                into.tile[1][at] = f32::from(self.stencil[pixel]);
-                into.arrived[at] = f32::from(quad.live >> lane & 1);
-            }
-        }
+    pub(crate) fn samples(&self, state: &State, plane: (&Inputs, f64), quads: Quads<'_>, into: &mut Samples) {
+        let tile = self;
+        dispatch!(
+            load_samples(tile: &Tile, state: &State, plane: (&Inputs, f64), quads: Quads<'_>, into: &mut Samples) -> (),
+            Found::best()
+        );
     }
 
     /// Puts depth and stencil of live fragments.
-    pub(crate) fn put_samples(&mut self, quads: &[Quad], [depths, stencils]: &[[f32; MAX_FRAGMENTS]; 2]) {
-        for (number, quad) in quads.iter().enumerate() {
-            for lane in (0..4).filter(|lane| quad.live >> lane & 1 == 1) {
-                let (at, pixel) = (4 * number + lane, in_tile(quad.x, quad.y) + lane);
-                self.depth[pixel] = depths[at] as u32;
-                self.stencil[pixel] = stencils[at] as u8;
-            }
+    pub(crate) fn put_samples(&mut self, quads: Quads<'_>, after: &[[f32; MAX_FRAGMENTS]; 2]) {
+        let (live, [depths, stencils]) = (quads.live(), after);
+        for number in 0..quads.count().div_ceil(QUADS) {
+            let (chunk, bits, from) = (Chunk::of(quads, number), access::bits(&live, number), STEP * number);
+            let depths = row(depths, from).map(|depth| depth as i32 as u32);
+            chunk.write(&mut self.depth, 1, 0, bits, &depths);
+            let stencils = row(stencils, from).map(|stencil| stencil as i32 as u8);
+            chunk.write(&mut self.stencil, 1, 0, bits, &stencils);
         }
     }
 
@@ -210,6 +216,22 @@ impl Tile {
         for (number, into) in chunks.take(quads.count().div_ceil(QUADS)) {
             *into = Chunk::of(quads, number).read(tile, 1, 0);
         }
+    }
+}
+
+/// Loads what the tests of a primitive's fragments go by; `plane` has the primitive's depth and polygon offset.
+#[inline(always)]
+fn load_samples<L: QuadLanes>(tile: &Tile, state: &State, plane: (&Inputs, f64), quads: Quads<'_>, into: &mut Samples) {
+    let (uses_depth, range, live) = (state.uses_depth(), state.depth_range.map(steps), quads.live());
+    let [depths, stencils] = &mut into.tile;
+    for number in 0..quads.count().div_ceil(QUADS) {
+        let (chunk, bits) = (Chunk::of(quads, number), access::bits(&live, number));
+        if uses_depth {
+            *chunk_mut(&mut into.depth, number) = primitive_depths::<L>(range, plane, quads, number, [0.0; 2]);
+        }
+        *chunk_mut(depths, number) = chunk.read(&tile.depth, 1, 0).map(|depth| depth as i32 as f32);
+        *chunk_mut(stencils, number) = chunk.read(&tile.stencil, 1, 0).map(f32::from);
+        *chunk_mut(&mut into.arrived, number) = std::array::from_fn(|lane| (bits >> lane & 1) as i32 as f32);
     }
 }
 
@@ -282,6 +304,12 @@ fn run_all<L: QuadLanes>(tile: &mut Tile, batch: &Batch<'_>, pass: Pass, live: &
         }
         number += 1;
     }
+}
+
+/// A chunk of a row, by its number.
+#[inline(always)]
+fn chunk_mut(row: &mut [f32; MAX_FRAGMENTS], number: usize) -> &mut Row {
+    &mut row.as_chunks_mut().0[number]
 }
 
 /// A chunk of a row.
@@ -847,14 +875,19 @@ mod tests {
                     }),
                     few: false,
                 };
+                let is_whole = round % 4 == 0;
                 let mut quads: Vec<Quad> = (0..64)
                     .map(|number| Quad {
                         x: 32 + number % 8 * 2,
                         y: 48 + number / 8 * 2,
-                        live: random.u8(..16),
+                        live: if is_whole { 15 } else { random.u8(..16) },
                     })
                     .collect();
                 quads.retain(|quad| quad.live != 0);
+                let listed = match is_whole {
+                    true => Quads::Tile([32, 48]),
+                    false => Quads::Some(&quads),
+                };
                 let mut tile = tile(&mut random, 1, false);
                 let mut wanted = tile.clone();
                 let mut colors = Fragments::default();
@@ -885,14 +918,14 @@ mod tests {
                     }
                 }
                 let mut out = Fragments::default();
-                tile.words(Quads::Some(&quads), &mut out.words);
-                tile.samples(&state, (&inputs, 1.0), &quads, &mut out.samples);
+                tile.words(listed, &mut out.words);
+                tile.samples(&state, (&inputs, 1.0), listed, &mut out.samples);
                 let kernel = engine.kernel(&context, true).expect("a kernel");
-                let ran = kernel.paint(&context, &inputs, Quads::Some(&quads), &mut out);
+                let ran = kernel.paint(&context, &inputs, listed, &mut out);
                 assert!(ran.is_some());
-                tile.put_samples(&quads, &out.samples.after);
+                tile.put_samples(listed, &out.samples.after);
                 if state.blending.write_mask != 0 {
-                    tile.put_words(Quads::Some(&quads), &out.words);
+                    tile.put_words(listed, &out.words);
                 }
                 assert_eq!(tile.color, wanted.color, "{level:?} {round}: {state:?}");
                 assert_eq!(tile.depth, wanted.depth, "{level:?} {round}: {state:?}");
