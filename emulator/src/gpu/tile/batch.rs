@@ -2,7 +2,7 @@
 //! and back. What each step does is in [`fragment_ops`](crate::fragment_ops).
 
 use super::access::{self, Chunk, Live, QUADS, STEP};
-use super::{Colors, Tile, in_tile};
+use super::{Colors, Tile};
 use crate::exec::inputs::Inputs;
 use crate::exec::{Fragments, MAX_FRAGMENTS, Quad, Quads, Samples, places};
 use crate::fragment_ops::{
@@ -525,6 +525,7 @@ mod tests {
     use crate::exec::scalar::Scalar;
     use crate::exec::{Engine, FragmentContext, FragmentProgram, LateTests, MAX_QUADS, Orientation, unorm};
     use crate::gpu::state::Stencil;
+    use crate::gpu::tile::in_tile;
     use crate::gpu::tile::reference::{self, reloaded};
     use crate::gpu::tile::{Incoming, MAX_DEPTH, PIXELS};
     use crate::simd::Level;
