@@ -12,7 +12,7 @@ use crate::scene::{Scene, apply};
 use emulator::driver::{self, Draw, Image, PrimitiveMode};
 use loader::mbs::SymbolType;
 use loader::vbc::{self, BaseType, Variable, Vbc};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use translate::{ShaderStage, Source};
 use vulkan::{Dim, SlotData, Texels};
 
@@ -88,7 +88,7 @@ pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> Result<Draw<'a>> {
     let mut draw = Draw::new(&pair.vertex, &pair.fragment, given.size);
     state(&given, &mut draw)?;
     attributes(&interface, &numbers, &given, &mut draw)?;
-    uniforms(&interface, scene, &given, &mut draw);
+    uniforms(&interface, scene, &given, &mut draw)?;
     textures(&numbers, &given, &mut draw)?;
     Ok(draw)
 }
@@ -222,11 +222,20 @@ fn of_location(interface: &Interface, given: &vulkan::Draw, location: u32) -> Op
     Some(all.chunks_exact(size).map(vertex).collect())
 }
 
-/// The members of the uniform that one of the programs has; code that was not stripped calls them `block.member`. What a
-/// program has a value for keeps it, where the scene gives none.
-fn uniforms(interface: &Interface, scene: &Scene, given: &vulkan::Draw, draw: &mut Draw<'_>) {
-    let programs = [draw.vertex, draw.fragment].into_iter();
-    let symbols: Vec<_> = programs.flat_map(|program| program.tables()[0].1).collect();
+/// The members of the uniform that the programs have. What a program has a value for keeps it, where the scene gives none.
+///
+/// # Errors
+/// When the programs call members of two blocks by one name, and these have different values.
+fn uniforms(interface: &Interface, scene: &Scene, given: &vulkan::Draw, draw: &mut Draw<'_>) -> Result<()> {
+    // The used symbols of each program, and all its names.
+    let programs = [draw.vertex, draw.fragment].map(|program| {
+        let symbols = program.tables()[0].1;
+        let names: BTreeSet<String> = symbols.iter().map(|symbol| symbol.name()).collect();
+        let used: Vec<_> = symbols.iter().filter(|symbol| symbol.is_used()).collect();
+        (used, names)
+    });
+    let members: BTreeSet<&[u8]> = interface.uniform.iter().map(|member| &*member.name).collect();
+    let mut values: BTreeMap<String, Vec<f32>> = BTreeMap::new();
     for member in &interface.uniform {
         let own = String::from_utf8_lossy(&member.name);
         let end = member.offset + 4 * member.components() * member.elements;
@@ -237,18 +246,30 @@ fn uniforms(interface: &Interface, scene: &Scene, given: &vulkan::Draw, draw: &m
             let mut given = scene.uniform.keys().flat_map(|name| interface.parts(name));
             given.any(|part| part.member == member)
         };
-        let mut names: Vec<String> = symbols
-            .iter()
-            .filter(|symbol| symbol.initial.is_none() || is_given())
-            .map(|symbol| symbol.name())
-            .filter(|name| *name == own || name.rsplit('.').next() == Some(&*own))
-            .collect();
-        names.sort();
-        names.dedup();
-        let values = numbers(member.base, bytes);
-        draw.uniforms
-            .extend(names.into_iter().map(|name| (name, values.clone())));
+        // Code that was not stripped calls a member `block.member`, a file of several blocks does, and a program of one
+        // block does not.
+        let is_called = |name: &str, names: &BTreeSet<String>| {
+            let of_block = |whole: &str, part: &str| whole.split_once('.').is_some_and(|(_, rest)| rest == part);
+            let is_bare = || !names.contains(&*own) && !members.contains(name.as_bytes());
+            name == own || of_block(name, &own) || (of_block(&own, name) && is_bare())
+        };
+        let mut called = BTreeSet::new();
+        for (symbols, names) in &programs {
+            let open = symbols.iter().filter(|symbol| symbol.initial.is_none() || is_given());
+            called.extend(open.map(|symbol| symbol.name()).filter(|name| is_called(name, names)));
+        }
+        let numbers = numbers(member.base, bytes);
+        for name in called {
+            let other = values.insert(name.clone(), numbers.clone());
+            if other.is_some_and(|other| other != numbers) {
+                return Err(Error::scene(format_args!(
+                    "the programs call members of two blocks {name}: give both one value, or the members two names"
+                )));
+            }
+        }
     }
+    draw.uniforms.extend(values);
+    Ok(())
 }
 
 fn textures(known: &Numbers, given: &vulkan::Draw, draw: &mut Draw<'_>) -> Result<()> {

@@ -103,7 +103,7 @@ impl<'a> Front<'a> {
                 let first = end(&self.interface.uniforms);
                 let block = matches!(self.module.types[ty].inner, TypeInner::Struct { .. });
                 let leaves = self.leaves(ty, if block { "" } else { &name })?;
-                self.add_uniforms(leaves, &name);
+                self.add_uniforms(leaves, if block { &name } else { "" });
                 self.globals.insert(handle, self.uniform_place(handle, first));
                 Ok(())
             }
@@ -122,10 +122,21 @@ impl<'a> Front<'a> {
         }
     }
 
+    /// Whether members of blocks are called `block.member`, as packed files call them: there is more than one block.
+    fn names_blocks(&self) -> bool {
+        let is_block = |global: &naga::GlobalVariable| {
+            matches!(global.space, AddressSpace::Uniform | AddressSpace::Immediate)
+                && matches!(self.module.types[global.ty].inner, TypeInner::Struct { .. })
+        };
+        let globals = self.module.global_variables.iter();
+        globals.filter(|(_, global)| is_block(global)).count() > 1
+    }
+
     fn add_uniforms(&mut self, leaves: Vec<Leaf>, block: &str) {
+        let names_blocks = !block.is_empty() && self.names_blocks();
         for mut leaf in leaves {
-            let taken = self.interface.uniforms.iter().any(|have| have.name == leaf.name);
-            if taken {
+            let is_taken = || self.interface.uniforms.iter().any(|have| have.name == leaf.name);
+            if names_blocks || is_taken() {
                 leaf.name = format!("{block}.{}", leaf.name);
             }
             leaf.behind(&mut self.interface.uniforms, self.b.span);
