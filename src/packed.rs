@@ -83,6 +83,11 @@ pub fn stage(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<Vec<u
         return to_vulkan(&text, stage, linked)
             .map_err(|error| Error::input(error.render(&name, text.text)).in_file(&name));
     }
+    // WebGPU's clip space has y upwards.
+    let source = Source {
+        y_up: source.language == Language::Wgsl,
+        ..source
+    };
     match translate::compile(&source, stage) {
         Ok(words) => Ok(words),
         Err(error) => foreign::instead(&source, stage.into(), &error).unwrap_or_else(|| Err(file.error(error))),

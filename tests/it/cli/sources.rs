@@ -35,7 +35,7 @@ const FILES: [(&str, &str); 6] = [
         "struct Out { @builtin(position) at: vec4f, @location(0) uv: vec2f }\n\
          @vertex fn whole(@builtin(vertex_index) i: u32) -> Out {\n\
              let p = vec2f(f32(i & 1u) * 2.0, f32(i >> 1u) * 2.0);\n\
-             return Out(vec4f(p * 2.0 - 1.0, 0.0, 1.0), p);\n}\n\
+             return Out(vec4f(p.x * 2.0 - 1.0, 1.0 - p.y * 2.0, 0.0, 1.0), p);\n}\n\
          @fragment fn paint(in: Out) -> @location(0) vec4f { return vec4f(in.uv, 0.0, 1.0); }\n\
          @fragment fn other(in: Out) -> @location(0) vec4f { return vec4f(0.0, in.uv, 1.0); }\n",
     ),
@@ -71,7 +71,8 @@ fn sources_run_unchanged() {
     let folder = files();
     let at = folder.path();
     ends(at, &["run", "uv.frag", "-o", "uv.png", "--size", "32x32"], 0);
-    // The same picture for every form of the command line, and a different one for another shader.
+    // The same picture for every form of the command line, and a different one for another shader. WGSL's clip space has y
+    // upwards, as WebGPU's.
     for arguments in [
         &["uv.wgsl"][..],
         &["whole.vert", "uv.frag"],
@@ -355,6 +356,59 @@ fn old_glsl_matches_opengl() {
         &[&["run", "a.vbc", "--scene", "vulkan.toml"], &size[..], &near].concat(),
         0,
     );
+}
+
+/// Vulkan and the emulator draw one picture of sources without a scene: members of several blocks have their defaults, also
+/// if two blocks have a member of one name, and WGSL's y points upwards.
+#[test]
+fn defaults_and_directions_are_the_same_on_every_device() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let files = [
+        (
+            "blocks.vert",
+            "#version 450\nlayout(location = 0) in vec3 position;\nlayout(location = 0) out float level;\n\
+             layout(binding = 0) uniform A { mat4 turn; vec4 offset; } a;\n\
+             layout(binding = 1) uniform B { mat4 turn; vec4 level; } b;\n\
+             layout(push_constant) uniform C { vec4 offset; } c;\n\
+             void main() { level = b.level.x * 0.5;\n\
+             gl_Position = a.turn * b.turn * vec4(position + a.offset.xyz + c.offset.xyz, 1.0); }\n",
+        ),
+        (
+            "blocks.frag",
+            "#version 450\nlayout(location = 0) in float level;\nlayout(location = 0) out vec4 color;\n\
+             layout(binding = 1) uniform B { mat4 turn; vec4 level; } b;\n\
+             void main() { color = vec4(level, b.level.y, 0.0, 1.0); }\n",
+        ),
+        (
+            "triangle.wgsl",
+            "@vertex fn corner(@builtin(vertex_index) i: u32) -> @builtin(position) vec4f {\n\
+             return vec4f(f32(i) - 1.0, f32(i & 1u) * 2.0 - 1.0, 0.0, 1.0);\n}\n\
+             @fragment fn red() -> @location(0) vec4f { return vec4f(1.0, 0.0, 0.0, 1.0); }\n",
+        ),
+        (
+            "down.wgsl",
+            "@vertex fn corner(@builtin(vertex_index) i: u32) -> @builtin(position) vec4f {\n\
+             return vec4f(f32(i) - 1.0, 1.0 - f32(i & 1u) * 2.0, 0.0, 1.0);\n}\n\
+             @fragment fn red() -> @location(0) vec4f { return vec4f(1.0, 0.0, 0.0, 1.0); }\n",
+        ),
+    ];
+    for (name, text) in files {
+        std::fs::write(at.join(name), text).unwrap();
+    }
+    let size = ["--size", "48x48"];
+    let near = ["--expect", "a.png", "--tolerance", "2"];
+    for (pair, emulated) in [
+        (&["blocks.vert", "blocks.frag"][..], ["blocks.vert", "blocks.frag"]),
+        (&["triangle.wgsl"], ["triangle.wgsl", "triangle.wgsl"]),
+    ] {
+        ends(at, &[&["run"], pair, &size, &["-o", "a.png"]].concat(), 0);
+        ends(at, &[&["draw"], &emulated[..], &size, &near].concat(), 0);
+    }
+    // Negative control: the same triangle with y downwards.
+    for verb in [&["run", "down.wgsl"][..], &["draw", "down.wgsl", "down.wgsl"]] {
+        ends(at, &[verb, &size, &near].concat(), 1);
+    }
 }
 
 #[test]

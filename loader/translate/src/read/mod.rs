@@ -33,7 +33,8 @@ pub struct Source<'a> {
     /// WGSL cannot express.
     pub any_layout: bool,
     /// Negate the y of a SPIR-V vertex stage's positions, for APIs whose clip space has y upwards (WebGPU, Metal,
-    /// Direct3D). Leave it unset if the result is written for Vulkan again.
+    /// Direct3D). Leave it unset if the result is written for Vulkan again. For WGSL, [`compile`](crate::compile) does the
+    /// opposite: the text's positions have y upwards, those of the result Vulkan's.
     pub y_up: bool,
     /// Command-line settings for GLSL and HLSL.
     pub settings: &'a Settings,
