@@ -3,12 +3,13 @@
 mod board;
 mod commands;
 mod dap;
+mod depth;
 mod ending;
 mod every_engine;
 mod exit_codes;
 pub(crate) mod json;
 mod languages;
-mod pairs;
+pub mod pairs;
 mod recordings;
 mod sources;
 mod verbs;

@@ -29,7 +29,8 @@ fn is_taken(file: &Path, folder: &Path) -> bool {
     ends(&mut command).0
 }
 
-fn pairs() -> Vec<(PathBuf, PathBuf)> {
+/// The pairs of `field/samples`: vertex and fragment shader.
+pub fn pairs() -> Vec<(PathBuf, PathBuf)> {
     let Some(field) = common::corpus("field") else {
         return Vec::new();
     };
