@@ -254,7 +254,10 @@ fn language(path: &Path, bytes: &[u8]) -> Option<Language> {
 }
 
 /// A VBC whose fragment stage is rounded to half precision after each step, as a Mali-400 computes.
-fn in_half_steps(bytes: &[u8]) -> Result<Vec<u8>> {
+///
+/// # Errors
+/// When the bytes are no VBC, or a step of the stage cannot be rounded.
+pub fn in_half_steps(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut model = vbc::read(bytes)?.to_model();
     let code = model.code_mut(Stage::Frag);
     *code = spirv::half_steps(code)?;
@@ -334,7 +337,7 @@ pub fn judge(rows: &[Row], tolerance: u8, allowed: f64) -> Vec<Verdict> {
 }
 
 /// Whether half precision steps come to the reference, or change all but `allowed` percent of the pixels that differ from it.
-fn undecided(reference: &Picture, picture: &Picture, half: &Picture, tolerance: u8, allowed: f64) -> bool {
+pub fn undecided(reference: &Picture, picture: &Picture, half: &Picture, tolerance: u8, allowed: f64) -> bool {
     let far = |one: &[u8], other: &[u8]| one.iter().zip(other).any(|(a, b)| a.abs_diff(*b) > tolerance);
     let pixels = reference.rgba.chunks_exact(4).zip(picture.rgba.chunks_exact(4));
     let pixels = pixels.zip(half.rgba.chunks_exact(4));

@@ -6,9 +6,15 @@ use emulator::exec::Engine;
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
+use skrymir::engines;
+use skrymir::harness;
+use skrymir::loader::mbs::SymbolType;
 use skrymir::mali::{self, Pair};
+use skrymir::packed;
+use skrymir::picture::{Picture, compare};
 use skrymir::scene::{Numbers, Scene, Slot};
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// The ordinary tests draw one pair in this many.
 const SAMPLE: usize = 12;
@@ -112,78 +118,198 @@ fn device() -> &'static skrymir::vulkan::Context {
     DEVICE.get_or_init(|| Context::new(&Options::default()).expect("a device"))
 }
 
-/// Percentage of pixels that differ more than half floats explain, on the emulator and, through a VBC, on lavapipe;
-/// `None` if either rejects the pair.
-fn apart(vertex: &Path, fragment: &Path, text: &str, scene: &Scene) -> Option<f64> {
-    use skrymir::harness::{self, Settings};
-    use skrymir::loader::mbs::SymbolType;
-    use skrymir::packed::{self, File};
-    use skrymir::picture::{Picture, compare};
-    let folder = tempfile::tempdir().ok()?;
-    // The emulator's program may come from another text.
-    let other = folder.path().join("a.frag");
-    std::fs::write(&other, text).ok()?;
-    let pair = Pair::load(vertex, &other, &Default::default()).ok()?;
-    let mut own = scene.clone();
-    let [(_, symbols), ..] = pair.fragment.tables();
-    let samplers = symbols.iter().filter(|symbol| symbol.kind == SymbolType::SAMPLER_2D);
-    own.slots = samplers.map(|sampler| (sampler.name(), one_colour())).collect();
-    let emulated = mali::run(&mali::prepare(&pair, &own).ok()?, Box::new(Scalar), 1).ok()?;
-    let bytes = [vertex, fragment].map(|path| std::fs::read(path).unwrap_or_default());
-    let file = |path, bytes| File {
-        path,
-        bytes,
-        entries: &[],
-        settings: skrymir::translate::frontend::Settings::NONE,
-    };
-    let made = packed::vbc(&file(vertex, &bytes[0]), Some(&file(fragment, &bytes[1]))).ok()?;
-    let loaded = harness::load_of(device(), &made.bytes, &made.sources, Settings::default()).ok()?;
-    let drawn = loaded.draw(&own, &[], None).ok()?;
-    let picture = Picture::of(drawn.frame.targets.first()?);
-    Some(compare(&emulated, &picture, 16).ok()?.share())
+/// A pair of shaders, or one file of both.
+struct Source {
+    corpus: &'static str,
+    vertex: PathBuf,
+    fragment: PathBuf,
+    scene: Scene,
 }
 
-/// Pairs match lavapipe's picture of the same source; a planted fault, a sum for a product in the compiled fragment
-/// shader, is found.
-#[test]
-fn retro_shaders_look_as_on_lavapipe() {
-    let Some(folder) = common::corpus("field/retro") else {
-        return;
-    };
-    let scene = Scene {
+/// Those of the corpora that programs of the emulator may be compiled from.
+fn sources() -> Vec<Source> {
+    let small = Scene {
         size: Some([64, 64]),
         ..Scene::default()
     };
-    let (mut drawn, mut same, mut planted, mut found, mut far) = (0, 0, 0, 0, Vec::new());
-    for vertex in common::files(&folder, "vert")
-        .into_iter()
-        .step_by(common::field_step(SAMPLE))
-    {
-        let fragment = vertex.with_extension("frag");
-        let Ok(text) = std::fs::read_to_string(&fragment) else {
-            continue;
-        };
-        let Some(share) = apart(&vertex, &fragment, &text, &scene) else {
-            continue;
-        };
-        drawn += 1;
-        match share <= 1.0 {
-            true => same += 1,
-            false => far.push(format!("{share:.1} % {}", fragment.display())),
-        }
-        // Preferably in what is drawn last.
-        if let (true, Some(at)) = (share == 0.0, text.rfind(" * ")) {
-            let text = format!("{} + {}", &text[..at], &text[at + 3..]);
-            if let Some(share) = apart(&vertex, &fragment, &text, &scene) {
-                planted += 1;
-                found += usize::from(share > 1.0);
-            }
+    // What RetroArch sets, and its shaders divide by.
+    let sizes = ["TextureSize", "InputSize", "OutputSize"];
+    let size = || Numbers::Many([64.0, 64.0].map(Numbers::One).into());
+    let retro = Scene {
+        uniform: sizes.map(|name| (name.to_owned(), size())).into(),
+        ..small.clone()
+    };
+    let mut all = Vec::new();
+    let mut add = |corpus, vertex, fragment, scene: &Scene| {
+        all.push(Source {
+            corpus,
+            vertex,
+            fragment,
+            scene: scene.clone(),
+        });
+    };
+    for (corpus, scene) in [("field/retro", &retro), ("mali", &small), ("glsl-es", &small)] {
+        let Some(folder) = common::corpus(corpus) else { continue };
+        for vertex in common::files(&folder, "vert") {
+            let fragment = vertex.with_extension("frag");
+            add(corpus, vertex, fragment, scene);
         }
     }
-    println!(
-        "{drawn} pairs of field/retro on the emulator and on lavapipe: {same} look the same; {found} of {planted} planted faults show"
-    );
-    far.iter().for_each(|line| println!("  {line}"));
-    assert!(10 * same >= 7 * drawn, "{same} of {drawn}");
-    assert!(2 * found >= planted && found > 0, "{found} of {planted}");
+    for (vertex, fragment) in crate::cli::pairs::pairs() {
+        add("field/samples", vertex, fragment, &small);
+    }
+    for file in common::corpus("field/wgsl")
+        .map(|folder| common::files(&folder, "wgsl"))
+        .unwrap_or_default()
+    {
+        add("field/wgsl", file.clone(), file, &small);
+    }
+    all
+}
+
+/// Percent of the pixels that may differ, by more than [`FAR`].
+const ALLOWED: f64 = 1.0;
+
+/// Difference of a channel that half floats explain in one step.
+const FAR: u8 = 16;
+
+/// A pair on the emulator and on a Vulkan device.
+struct Drawn {
+    emulated: Picture,
+    own: Scene,
+    made: packed::Made,
+}
+
+impl Drawn {
+    /// Draws a pair on the emulator, whose fragment program may come from another text; `None` if it or the packer rejects
+    /// the pair.
+    fn new(source: &Source, text: Option<&str>) -> Option<Self> {
+        let folder = tempfile::tempdir().ok()?;
+        let other = folder.path().join("a.frag");
+        let fragment = match text {
+            Some(text) => {
+                std::fs::write(&other, text).ok()?;
+                &other
+            }
+            None => &source.fragment,
+        };
+        let pair = Pair::load(&source.vertex, fragment, &Default::default()).ok()?;
+        let mut own = source.scene.clone();
+        let [(_, symbols), ..] = pair.fragment.tables();
+        let kinds = [SymbolType::SAMPLER_2D, SymbolType::SAMPLER_CUBE];
+        let samplers = symbols.iter().filter(|symbol| kinds.contains(&symbol.kind));
+        own.slots = samplers.map(|sampler| (sampler.name(), one_colour())).collect();
+        let emulated = mali::run(&mali::prepare(&pair, &own).ok()?, Box::new(Scalar), 1).ok()?;
+        let bytes = [&source.vertex, &source.fragment].map(|path| std::fs::read(path).unwrap_or_default());
+        let file = |path, bytes| packed::File {
+            path,
+            bytes,
+            entries: &[],
+            settings: skrymir::translate::frontend::Settings::NONE,
+        };
+        let second = (source.vertex != source.fragment).then(|| file(&source.fragment, &bytes[1]));
+        let made = packed::vbc(&file(&source.vertex, &bytes[0]), second.as_ref()).ok()?;
+        Some(Self { emulated, own, made })
+    }
+
+    /// The Vulkan device's picture of a VBC; `None` if that rejects the pair.
+    fn on_vulkan(&self, bytes: &[u8]) -> Option<Picture> {
+        let loaded = harness::load_of(device(), bytes, &self.made.sources, harness::Settings::default()).ok()?;
+        let drawn = loaded.draw(&self.own, &[], None).ok()?;
+        Some(Picture::of(drawn.frame.targets.first()?))
+    }
+
+    /// Percentage of pixels that are far from those of a picture of the Vulkan device.
+    fn apart(&self, picture: &Picture) -> Option<f64> {
+        Some(compare(&self.emulated, picture, FAR).ok()?.share())
+    }
+
+    /// Whether the fragment shader rounded to half precision after each step explains how a picture differs.
+    fn is_precision(&self, picture: &Picture) -> bool {
+        let half = engines::in_half_steps(&self.made.bytes).ok();
+        half.and_then(|bytes| self.on_vulkan(&bytes))
+            .is_some_and(|half| engines::undecided(&self.emulated, picture, &half, FAR, ALLOWED))
+    }
+}
+
+/// Pairs whose pictures half precision steps do not explain, and why they are no fault.
+const UNDECIDED: [(&str, &str); 7] = [
+    (
+        "fsr__shaders__fsr-pass0",
+        "compares with 1/32768, which is zero as a half, then divides zero by zero",
+    ),
+    ("handheld__shaders__lcd1x_nds", PHASE),
+    ("handheld__shaders__lcd1x_psp", PHASE),
+    ("ntsc__shaders__ntsc-cgwg-tm__ntsc-cgwg-p2", PHASE),
+    ("ntsc__shaders__ntsc-simple__ntsc-mini-1", PHASE),
+    ("pal__shaders__pal-r57shell-moire-only", PHASE),
+    (
+        "procedural__kali-fractalorgy",
+        "iterates a map that doubles every rounding",
+    ),
+];
+
+const PHASE: &str =
+    "the sine of hundreds of radians, of which halves are up to a radian apart: the order of roundings decides";
+
+/// Texts of a fragment shader with one sum for a product, the last product first.
+fn planted(text: &str) -> impl Iterator<Item = String> {
+    text.rmatch_indices(" * ")
+        .take(4)
+        .map(|(at, _)| format!("{} + {}", &text[..at], &text[at + 3..]))
+}
+
+/// Pairs match lavapipe's picture of the same source, or its picture in half precision steps; a planted fault, a sum for a
+/// product in the compiled fragment shader, is found.
+#[test]
+fn shaders_of_the_field_look_as_on_lavapipe() {
+    let mut sources = sources();
+    if sources.is_empty() {
+        return;
+    }
+    let step = common::field_step(SAMPLE);
+    sources = sources.into_iter().step_by(step).collect();
+    let (mut counts, mut faults, mut found, mut wrong) = (BTreeMap::new(), 0, 0, Vec::new());
+    for source in &sources {
+        let count: &mut [usize; 4] = counts.entry(source.corpus).or_default();
+        let Some((drawn, picture, share)) = Drawn::new(source, None).and_then(|drawn| {
+            let picture = drawn.on_vulkan(&drawn.made.bytes)?;
+            let share = drawn.apart(&picture)?;
+            Some((drawn, picture, share))
+        }) else {
+            continue;
+        };
+        count[0] += 1;
+        let name = source.fragment.file_stem().unwrap_or_default().to_string_lossy();
+        if share <= ALLOWED {
+            count[1] += 1;
+        } else if drawn.is_precision(&picture) {
+            count[2] += 1;
+        } else if UNDECIDED.iter().any(|(known, _)| name == *known) {
+            count[3] += 1;
+        } else {
+            wrong.push(format!("{share:.1} % {}", source.fragment.display()));
+        }
+        let Ok(text) = std::fs::read_to_string(&source.fragment) else {
+            continue;
+        };
+        if share > 0.0 || source.vertex == source.fragment || planted(&text).next().is_none() {
+            continue;
+        }
+        let shows = |text: String| Some(Drawn::new(source, Some(&text))?.apart(&picture)? > ALLOWED);
+        let shown: Vec<bool> = planted(&text).filter_map(shows).collect();
+        faults += usize::from(!shown.is_empty());
+        found += usize::from(shown.contains(&true));
+    }
+    let mut pairs = 0;
+    for (corpus, [drawn, same, halves, undecided]) in &counts {
+        println!(
+            "{corpus}: {drawn} pairs on the emulator and on lavapipe: {same} look the same, {halves} differ by half precision, {undecided} undecided"
+        );
+        pairs += drawn;
+    }
+    println!("{pairs} pairs; planted faults show in {found} of {faults}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    // Many products have an operand of 1, or do not reach the picture.
+    assert!(3 * found >= faults && found > 0, "{found} of {faults}");
 }
