@@ -196,7 +196,7 @@ impl Grammar {
         GRAMMAR.get_or_init(|| {
             let (core, sets) = compact::read(BUILTIN).expect("the checked-in grammar reads, as a test shows");
             let mut grammar = Self::default();
-            grammar.extend(&core);
+            grammar.extend_with(core);
             for (name, set) in &sets {
                 grammar.extend_set(name, set);
             }
@@ -206,6 +206,10 @@ impl Grammar {
 
     /// Adds a core grammar's kinds, enumerants and instructions; those of the same name are replaced.
     pub fn extend(&mut self, model: &Model) {
+        self.extend_with(model.clone());
+    }
+
+    fn extend_with(&mut self, model: Model) {
         let model = &model.spelled(|_, _| false);
         self.add_kinds(model, "");
         let rows: Vec<Row> = model.instructions.iter().map(|i| self.row_of(i, "")).collect();
@@ -232,7 +236,7 @@ impl Grammar {
     /// Adds an extended instruction set, or replaces the one with that name.
     pub fn extend_set(&mut self, name: &str, model: &Model) {
         let prefix = format!("{name}/");
-        let model = &model.spelled(|_, _| false);
+        let model = &model.clone().spelled(|_, _| false);
         self.add_kinds(model, &prefix);
         let mut rows: Vec<Row> = model.instructions.iter().map(|i| self.row_of(i, &prefix)).collect();
         rows.sort_by_key(|r| r.opcode);

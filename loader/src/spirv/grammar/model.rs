@@ -33,10 +33,14 @@ pub struct Model {
 
 impl Model {
     /// Adds a row for each alias after its main row; of a row's names, one that `preferred` accepts comes first.
-    pub fn spelled(&self, preferred: impl Fn(&str, &str) -> bool) -> Self {
-        let mut model = self.clone();
+    pub fn spelled(mut self, preferred: impl Fn(&str, &str) -> bool) -> Self {
+        let model = &mut self;
         let rows = std::mem::take(&mut model.instructions);
         for row in rows {
+            if row.needs.aliases.is_empty() {
+                model.instructions.push(row);
+                continue;
+            }
             let names = names(&row.opname, &row.needs, |name| preferred("", name));
             model
                 .instructions
@@ -49,6 +53,10 @@ impl Model {
         for kind in &mut model.operand_kinds {
             let rows = std::mem::take(&mut kind.enumerants);
             for row in rows {
+                if row.needs.aliases.is_empty() {
+                    kind.enumerants.push(row);
+                    continue;
+                }
                 let names = names(&row.enumerant, &row.needs, |name| preferred(&kind.kind, name));
                 kind.enumerants
                     .extend(names.into_iter().map(|(enumerant, needs)| Enumerant {
@@ -58,7 +66,7 @@ impl Model {
                     }));
             }
         }
-        model
+        self
     }
 }
 
