@@ -1,9 +1,9 @@
-//! Passes that say a module in another way: what comes out is valid by our rules, and has what it is to have.
+//! Passes over modules: the output is valid, and contains the expected instructions.
 
 use skrymir_loader::spirv::{Grammar, for_wgsl, parse, print, split_interface, validate};
 
-/// The text of a module behind a pass; both are valid.
-fn behind(text: &str, pass: fn(&[u32]) -> skrymir_loader::Result<Vec<u32>>) -> String {
+/// The text of a module after a pass; both are valid.
+fn after(text: &str, pass: fn(&[u32]) -> skrymir_loader::Result<Vec<u32>>) -> String {
     let valid = |words: &[u32]| {
         let report = validate(Grammar::builtin(), words);
         assert!(report.is_valid(), "{report:?}\n{}", print(words).unwrap());
@@ -12,11 +12,11 @@ fn behind(text: &str, pass: fn(&[u32]) -> skrymir_loader::Result<Vec<u32>>) -> S
     valid(&words);
     let changed = pass(&words).unwrap();
     valid(&changed);
-    assert_eq!(pass(&changed).unwrap(), changed, "a second time changes nothing");
+    assert_eq!(pass(&changed).unwrap(), changed, "the pass is idempotent");
     print(&changed).unwrap()
 }
 
-/// What compute shaders of this page begin with, behind the capability `Shader`.
+/// The text of a compute shader.
 fn compute(capabilities: &str, interface: &str, modes: &str, rest: &str) -> String {
     format!(
         "OpCapability Shader\n{capabilities}OpMemoryModel Logical GLSL450\n\
@@ -61,25 +61,25 @@ OpReturn
 OpFunctionEnd
 ",
     );
-    let told = behind(&text, for_wgsl);
-    assert!(told.contains("OpTypeStruct %float %uint %uint %uint"), "{told}");
-    // Both ways by pointers have one index more, and so has the one by value.
+    let out = after(&text, for_wgsl);
+    assert!(out.contains("OpTypeStruct %float %uint %uint %uint"), "{out}");
+    // Each access chain and the extract have one more index.
     let indices = |line: &str| line.split_whitespace().count();
-    let chains: Vec<usize> = told
+    let chains: Vec<usize> = out
         .lines()
         .filter(|line| line.contains("Chain %_ptr_Uniform_float"))
         .map(indices)
         .collect();
-    assert_eq!(chains, [8, 7], "{told}");
+    assert_eq!(chains, [8, 7], "{out}");
     assert!(
-        told.lines()
+        out.lines()
             .any(|line| line.contains("OpCompositeExtract") && line.ends_with(" 1 0")),
-        "{told}"
+        "{out}"
     );
 }
 
 #[test]
-fn a_lane_is_elected_by_comparison() {
+fn elections_compare_lanes() {
     let text = compute(
         "OpCapability GroupNonUniform\n",
         "",
@@ -98,20 +98,20 @@ OpFunctionEnd
     );
     let mut words = parse(&text).unwrap();
     words[1] = 0x0001_0300;
-    let told = print(&for_wgsl(&words).unwrap()).unwrap();
-    assert!(!told.contains("NonUniformElect"), "{told}");
+    let out = print(&for_wgsl(&words).unwrap()).unwrap();
+    assert!(!out.contains("NonUniformElect"), "{out}");
     assert!(
-        told.contains("OpGroupNonUniformBroadcastFirst") && told.contains("OpIEqual"),
-        "{told}"
+        out.contains("OpGroupNonUniformBroadcastFirst") && out.contains("OpIEqual"),
+        "{out}"
     );
-    assert!(told.contains("BuiltIn SubgroupLocalInvocationId"), "{told}");
+    assert!(out.contains("BuiltIn SubgroupLocalInvocationId"), "{out}");
     let changed = for_wgsl(&words).unwrap();
     let report = validate(Grammar::builtin(), &changed);
     assert!(report.is_valid(), "{report:?}");
 }
 
 #[test]
-fn workgroups_with_subgroups_stand_in_a_row() {
+fn workgroups_with_subgroup_ids_have_one_dimension() {
     let text = compute(
         "OpCapability GroupNonUniform\n",
         " %lane %place",
@@ -140,19 +140,19 @@ OpFunctionEnd
     words[1] = 0x0001_0300;
     assert!(validate(Grammar::builtin(), &words).is_valid());
     let changed = for_wgsl(&words).unwrap();
-    let told = print(&changed).unwrap();
+    let out = print(&changed).unwrap();
     let report = validate(Grammar::builtin(), &changed);
-    assert!(report.is_valid(), "{report:?}\n{told}");
-    assert!(told.contains("LocalSize 24 1 1"), "{told}");
+    assert!(report.is_valid(), "{report:?}\n{out}");
+    assert!(out.contains("LocalSize 24 1 1"), "{out}");
     assert!(
-        told.contains("BuiltIn LocalInvocationIndex") && told.contains("BuiltIn WorkgroupId"),
-        "{told}"
+        out.contains("BuiltIn LocalInvocationIndex") && out.contains("BuiltIn WorkgroupId"),
+        "{out}"
     );
-    assert!(!told.contains("BuiltIn GlobalInvocationId"), "{told}");
+    assert!(!out.contains("BuiltIn GlobalInvocationId"), "{out}");
 }
 
 #[test]
-fn blocks_and_arrays_between_stages_are_taken_apart() {
+fn blocks_and_arrays_between_stages_are_split() {
     let text = "OpCapability Shader
 OpMemoryModel Logical GLSL450
 OpEntryPoint Vertex %main \"main\" %in %out
@@ -187,17 +187,17 @@ OpStore %to %value
 OpReturn
 OpFunctionEnd
 ";
-    let told = behind(text, split_interface);
+    let out = after(text, split_interface);
     for location in [1, 2, 3, 4, 5] {
-        assert_eq!(told.matches(&format!("Location {location}\n")).count(), 1, "{told}");
+        assert_eq!(out.matches(&format!("Location {location}\n")).count(), 1, "{out}");
     }
-    assert_eq!(told.matches(" Flat\n").count(), 1, "{told}");
-    // One part of an input is loaded, one of an output stored, for each location.
-    assert_eq!(told.matches("OpStore").count(), 1 + 1 + 3, "{told}");
+    assert_eq!(out.matches(" Flat\n").count(), 1, "{out}");
+    // One input part is loaded and one output part stored per location.
+    assert_eq!(out.matches("OpStore").count(), 1 + 1 + 3, "{out}");
 }
 
 #[test]
-fn integers_are_flat_and_an_invocation_ends_by_kill() {
+fn integers_are_flat_and_terminations_are_kills() {
     let vertex = "OpCapability Shader
 OpMemoryModel Logical GLSL450
 OpEntryPoint Vertex %main \"main\" %out
@@ -212,7 +212,7 @@ OpDecorate %out Location 0
 OpReturn
 OpFunctionEnd
 ";
-    assert!(behind(vertex, for_wgsl).contains(" Flat\n"));
+    assert!(after(vertex, for_wgsl).contains(" Flat\n"));
     let fragment = "OpCapability Shader
 OpExtension \"SPV_KHR_terminate_invocation\"
 OpMemoryModel Logical GLSL450
@@ -225,6 +225,126 @@ OpExecutionMode %main OriginUpperLeft
 OpTerminateInvocation
 OpFunctionEnd
 ";
-    let told = behind(fragment, for_wgsl);
-    assert!(told.contains("OpKill") && !told.contains("terminate"), "{told}");
+    let out = after(fragment, for_wgsl);
+    assert!(out.contains("OpKill") && !out.contains("terminate"), "{out}");
+}
+
+#[test]
+fn lengths_of_arrays_are_constants_and_other_operations_move_into_functions() {
+    let text = compute(
+        "",
+        "",
+        "OpExecutionMode %main LocalSize 1 1 1",
+        "OpDecorate %length SpecId 1
+OpDecorate %scale SpecId 2
+%void = OpTypeVoid
+%type = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%two = OpConstant %uint 2
+%length = OpSpecConstant %uint 3
+%scale = OpSpecConstant %uint 5
+%twice = OpSpecConstantOp %uint IMul %length %two
+%scaled = OpSpecConstantOp %uint IAdd %scale %two
+%array = OpTypeArray %uint %twice
+%to_array = OpTypePointer Function %array
+%to_uint = OpTypePointer Function %uint
+%main = OpFunction %void None %type
+%start = OpLabel
+%var = OpVariable %to_array Function
+%at = OpAccessChain %to_uint %var %two
+OpStore %at %scaled
+OpReturn
+OpFunctionEnd
+",
+    );
+    let out = after(&text, for_wgsl);
+    assert!(!out.contains("OpSpecConstantOp") && !out.contains("SpecId 1"), "{out}");
+    assert!(out.contains("SpecId 2") && out.contains("OpConstant %uint 6"), "{out}");
+    let function = out.split_once("OpFunction ").expect("a function").1;
+    assert!(function.contains("OpIAdd"), "{out}");
+}
+
+#[test]
+fn branches_out_of_a_switch_end_at_its_merge_block() {
+    let text = compute(
+        "",
+        "",
+        "OpExecutionMode %main LocalSize 1 1 1",
+        "%void = OpTypeVoid
+%type = OpTypeFunction %void
+%bool = OpTypeBool
+%uint = OpTypeInt 32 0
+%zero = OpConstant %uint 0
+%one = OpConstant %uint 1
+%main = OpFunction %void None %type
+%start = OpLabel
+OpBranch %head
+%head = OpLabel
+%n = OpPhi %uint %zero %start %next %again
+OpLoopMerge %behind %again None
+OpBranch %body
+%body = OpLabel
+OpSelectionMerge %merge None
+OpSwitch %n %other 1 %leaves
+%leaves = OpLabel
+OpBranch %behind
+%other = OpLabel
+%sum = OpIAdd %uint %n %one
+OpBranch %merge
+%merge = OpLabel
+OpBranch %again
+%again = OpLabel
+%next = OpIAdd %uint %sum %one
+OpBranch %head
+%behind = OpLabel
+OpReturn
+OpFunctionEnd
+",
+    );
+    let out = after(&text, for_wgsl);
+    // The switch's only other case has a value that is used after it.
+    assert!(out.contains("OpStore") && out.contains("OpLoad"), "{out}");
+    let choice = out.lines().filter(|line| line.contains("OpBranchConditional")).count();
+    assert_eq!(choice, 1, "{out}");
+}
+
+#[test]
+fn close_elements_are_words_of_vectors_in_uniform_buffers() {
+    let text = compute(
+        "",
+        "",
+        "OpExecutionMode %main LocalSize 1 1 1",
+        "OpDecorate %array ArrayStride 12
+OpDecorate %block Block
+OpMemberDecorate %block 0 Offset 0
+OpDecorate %var DescriptorSet 0
+OpDecorate %var Binding 0
+%void = OpTypeVoid
+%type = OpTypeFunction %void
+%float = OpTypeFloat 32
+%vec3 = OpTypeVector %float 3
+%uint = OpTypeInt 32 0
+%zero = OpConstant %uint 0
+%two = OpConstant %uint 2
+%four = OpConstant %uint 4
+%array = OpTypeArray %vec3 %four
+%block = OpTypeStruct %array
+%to_block = OpTypePointer Uniform %block
+%to_vec3 = OpTypePointer Uniform %vec3
+%var = OpVariable %to_block Uniform
+%main = OpFunction %void None %type
+%start = OpLabel
+%element = OpAccessChain %to_vec3 %var %zero %two
+%whole = OpLoad %vec3 %element
+OpReturn
+OpFunctionEnd
+",
+    );
+    let out = print(&for_wgsl(&parse(&text).unwrap()).unwrap()).unwrap();
+    assert!(
+        out.contains("ArrayStride 16") && out.contains("OpTypeVector %float 4"),
+        "{out}"
+    );
+    assert_eq!(out.matches("OpLoad %float").count(), 3, "{out}");
+    assert!(out.contains("OpCompositeConstruct %v3float"), "{out}");
 }

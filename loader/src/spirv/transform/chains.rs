@@ -1,18 +1,17 @@
-//! Access chains in the blocks that use them, for readers that cannot hand a pointer from block to block (naga).
+//! Copies access chains into the blocks that use them, for readers without pointers across blocks (naga).
 
-use super::editor::{Editor, build, context, id_operands, opcode, rename};
+use super::editor::{Editor, build, context, opcode, rename, used};
 use crate::Result;
 use crate::spirv::{ModuleIndex, op};
 use std::collections::HashMap;
 
-/// Chains that are copied, for a chain of chains.
+/// Limit on nested chains.
 const MAX_DEPTH: u32 = 16;
 
-/// The module with a copy of each access chain in every other block that uses it; the words unchanged where no block uses
-/// one of another.
+/// The module with a copy of each access chain in every other block that uses it.
 ///
 /// # Errors
-/// Invalid when the module does not walk.
+/// Invalid for a broken module.
 pub fn near(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let context = context(&index);
@@ -41,9 +40,9 @@ pub fn near(words: &[u32]) -> Result<Vec<u32>> {
             op::FUNCTION_END => copied.extend(copies.drain()),
             op::PHI => {}
             _ => {
-                let used =
-                    id_operands(words.as_slice()).filter(|id| chains.get(id).is_some_and(|chain| chain.0 != block));
-                for id in used.collect::<Vec<_>>() {
+                let mut used = used(&words, &context);
+                used.retain(|id| chains.get(id).is_some_and(|chain| chain.0 != block));
+                for id in used {
                     copy(&mut module, &chains, block, id, &mut copies, &mut body, 0);
                 }
                 rename(&mut words, &copies, &context);
@@ -60,7 +59,7 @@ pub fn near(words: &[u32]) -> Result<Vec<u32>> {
     Ok(module.words())
 }
 
-/// Puts a chain, and the chains that it goes on from, into a block.
+/// Copies a chain, and the chains that it is based on, into a block.
 fn copy(
     module: &mut Editor,
     chains: &HashMap<u32, (u32, Vec<u32>)>,

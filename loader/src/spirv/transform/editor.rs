@@ -1,5 +1,5 @@
-//! Rewriting a module: its instructions as an editable list, and the clean-up after a change. What the module declares
-//! is asked of its [index](ModuleIndex); the list only changes.
+//! A module as an editable list of instructions, and the clean-up after a change. The [index](ModuleIndex) answers
+//! questions about the unchanged module.
 
 use crate::spirv::grammar::{Quantifier, Shape};
 use crate::spirv::operand::{Context, operands};
@@ -7,20 +7,19 @@ use crate::spirv::{Grammar, HEADER_WORDS, Instruction, MAGIC, ModuleIndex, Words
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
 
-/// Rounds of dead-code removal; each round removes at least one link of every dead chain, and index lookups have
-/// five.
+/// Limit on rounds of dead-code removal. Each round removes at least one link of every dead chain; index lookups have
+/// five links.
 const MAX_ROUNDS: usize = 32;
 
-/// A module taken apart: header and instructions that can be changed, removed and added.
+/// A module's header and instructions, which can be changed, removed and added.
 #[derive(Clone, Debug)]
 pub struct Editor {
     header: [u32; HEADER_WORDS],
-    /// Every instruction with all its words; an empty one has been removed.
+    /// The words of each instruction; an empty entry is a removed instruction.
     pub body: Vec<Vec<u32>>,
 }
 
-/// Fewest words an instruction has, as the grammar says: one for itself and for each operand that must be there.
-/// Passes take this for granted of every instruction of a parsed module.
+/// The minimum length of an instruction in the grammar: its first word and its mandatory operands. Passes rely on it.
 fn least_words(opcode: u16) -> usize {
     let row = Grammar::builtin().row(opcode);
     let must =
@@ -28,19 +27,19 @@ fn least_words(opcode: u16) -> usize {
     1 + row.map_or(0, must)
 }
 
-/// Opcode of an instruction held as words; 0 (a no-op) for a removed one.
+/// Opcode of an instruction's words; 0 (a no-op) for a removed one.
 pub fn opcode(instruction: &[u32]) -> u16 {
     instruction.first().map_or(0, |word| *word as u16)
 }
 
-/// Puts the length into an instruction's first word.
+/// Writes the length into an instruction's first word.
 pub fn seal(mut instruction: Vec<u32>) -> Vec<u32> {
     let opcode = u32::from(opcode(&instruction));
     instruction[0] = (instruction.len() as u32) << 16 | opcode;
     instruction
 }
 
-/// An instruction of an opcode and operands.
+/// The words of an instruction with this opcode and these operands.
 pub fn build(opcode: u16, operands: &[u32]) -> Vec<u32> {
     let mut words = vec![u32::from(opcode)];
     words.extend_from_slice(operands);
@@ -48,7 +47,7 @@ pub fn build(opcode: u16, operands: &[u32]) -> Vec<u32> {
 }
 
 impl Editor {
-    /// Takes an indexed module apart.
+    /// Splits an indexed module into instructions.
     ///
     /// # Errors
     /// Invalid for a wrong magic number, a module shorter than its header, or an instruction of wrong length.
@@ -81,18 +80,35 @@ impl Editor {
         self.header.iter().chain(self.body.iter().flatten()).copied().collect()
     }
 
-    /// Version as the header has it: `0x0001_0500` is 1.5.
+    /// The header's version: `0x0001_0500` is 1.5.
     pub fn version(&self) -> u32 {
         self.header[1]
     }
 
-    /// An id that no instruction has.
+    /// Raises the version to this one if it is lower.
+    pub fn require_version(&mut self, version: u32) {
+        self.header[1] = self.header[1].max(version);
+    }
+
+    /// Removes variables from the entry points' interfaces.
+    pub fn leave_interface(&mut self, variables: &[u32]) {
+        for words in self.body.iter_mut().filter(|words| opcode(words) == op::ENTRY_POINT) {
+            let (start, mut at) = (interface_start(words), 0);
+            words.retain(|word| {
+                at += 1;
+                at <= start || !variables.contains(word)
+            });
+            *words = seal(std::mem::take(words));
+        }
+    }
+
+    /// A new id.
     pub fn fresh(&mut self) -> u32 {
         self.header[3] = self.header[3].saturating_add(1);
         self.header[3] - 1
     }
 
-    /// The pointer type of a storage class and pointee; made, ahead of the instruction at `before`, where it is missing.
+    /// The pointer type of a storage class and pointee; a missing one is appended to `added`.
     pub fn pointer_type(&mut self, class: u32, pointee: u32, added: &mut Vec<Vec<u32>>) -> u32 {
         let is = |words: &&Vec<u32>| opcode(words) == op::TYPE_POINTER && words[2..] == [class, pointee];
         if let Some(found) = self.body.iter().chain(added.iter()).find(is) {
@@ -103,7 +119,7 @@ impl Editor {
         id
     }
 
-    /// Position of the first function; the end where there is none. Types and variables may be added there.
+    /// Position of the first function, or the end without one. Types and variables may be added there.
     pub fn functions_start(&self) -> usize {
         self.body
             .iter()
@@ -111,7 +127,7 @@ impl Editor {
             .unwrap_or(self.body.len())
     }
 
-    /// Position behind the last annotation: decorations may be added there.
+    /// Position after the last annotation. Decorations may be added there.
     pub fn annotations_end(&self) -> usize {
         let last = self
             .body
@@ -135,7 +151,7 @@ impl Editor {
         self.body.splice(at..at, instructions);
     }
 
-    /// Adds a capability that the module does not declare yet.
+    /// Adds a capability unless the module declares it.
     pub fn add_capability(&mut self, capability: u32) {
         let instruction = build(op::CAPABILITY, &[capability]);
         if !self.body.contains(&instruction) {
@@ -143,8 +159,8 @@ impl Editor {
         }
     }
 
-    /// Removes ids with their names, decorations and places in the entry points' interfaces, and lists `added` there
-    /// instead (from SPIR-V 1.4 on every global variable is listed; before, none of those that passes add are).
+    /// Removes ids with their names, decorations and entries in the entry points' interfaces, and lists `added` there.
+    /// Only from SPIR-V 1.4 on does the interface list all global variables.
     pub fn replace_globals(&mut self, removed: &HashSet<u32>, added: &[u32]) {
         let lists_all = self.version() >= 0x0001_0400;
         for words in &mut self.body {
@@ -170,7 +186,7 @@ impl Editor {
         self.sweep();
     }
 
-    /// Gives copies of values (the value, then its copy) the names and decorations of what they are copies of.
+    /// Copies names and decorations from values to their copies: (value, copy).
     pub fn describe_copies(&mut self, copies: &[(u32, u32)]) {
         let mut of: HashMap<u32, Vec<u32>> = HashMap::new();
         for (from, to) in copies {
@@ -192,13 +208,37 @@ impl Editor {
         self.body.extend(functions);
     }
 
-    /// Drops removed instructions.
+    /// Replaces numbers' and vectors' types that are declared again by the first declaration.
+    pub fn join_types(&mut self, context: &Context) {
+        let (mut ids, mut first) = (HashMap::new(), HashMap::new());
+        for words in &mut self.body {
+            rename(words, &ids, context);
+            if matches!(
+                opcode(words),
+                op::TYPE_BOOL | op::TYPE_INT | op::TYPE_FLOAT | op::TYPE_VECTOR
+            ) {
+                let known = *first.entry((opcode(words), words[2..].to_vec())).or_insert(words[1]);
+                if known != words[1] {
+                    ids.insert(words[1], known);
+                    words.clear();
+                }
+            }
+        }
+        for words in &mut self.body {
+            if matches!(opcode(words), op::NAME | op::DECORATE) && ids.contains_key(&words[1]) {
+                words.clear();
+            }
+        }
+        self.sweep();
+    }
+
+    /// Deletes the entries of removed instructions.
     pub fn sweep(&mut self) {
         self.body.retain(|words| !words.is_empty());
     }
 
-    /// How often each id is used by function bodies. Words of instructions that [`id_operands`] does not know all
-    /// count as ids: a use too many keeps a dead instruction, a use too few would break the module.
+    /// The number of uses of each id in functions. All words of instructions unknown to [`id_operands`] count: a surplus
+    /// use keeps a dead instruction, a missing one would break the module.
     pub fn uses(&self) -> HashMap<u32, u32> {
         let mut uses = HashMap::new();
         for words in &self.body[self.functions_start()..] {
@@ -209,14 +249,14 @@ impl Editor {
         uses
     }
 
-    /// Removes arrays, structs and pointers that nothing is of, with their names and decorations: readers such as naga
-    /// judge every type there is.
+    /// Removes unused array, struct and pointer types with their names and decorations: readers such as naga validate
+    /// every declared type.
     pub fn remove_unused_types(&mut self) {
         let start = self.functions_start();
         let bodies = self.body[start..].iter();
         let mut used: HashSet<u32> = bodies.flat_map(|words| id_operands(words.as_slice())).collect();
         let mut removed = HashSet::new();
-        // Types stand ahead of what is made of them, but for pointers that are announced.
+        // Types precede their uses, except pointers that are declared in advance.
         for words in self.body[..start].iter_mut().rev() {
             let kind = opcode(words);
             let goes = matches!(
@@ -243,7 +283,7 @@ impl Editor {
         self.sweep();
     }
 
-    /// Removes computations without a use, and local variables that are only stored to.
+    /// Removes unused computations, and local variables that are never loaded.
     pub fn remove_dead(&mut self) {
         for _ in 0..MAX_ROUNDS {
             let uses = self.uses();
@@ -285,8 +325,8 @@ impl Editor {
     }
 }
 
-/// The ids that an instruction ahead of the functions uses, its result and literals left out. A word too many is
-/// harmless: something unused is kept.
+/// The ids that a declaration uses, without its result and literals. A surplus word is harmless: it keeps something
+/// unused.
 fn declared_with(words: &[u32]) -> impl Iterator<Item = u32> {
     let range = match opcode(words) {
         op::NAME | op::MEMBER_NAME | op::TYPE_INT | op::TYPE_FLOAT => 0..0,
@@ -300,7 +340,7 @@ fn declared_with(words: &[u32]) -> impl Iterator<Item = u32> {
     words.get(range).unwrap_or_default().iter().copied()
 }
 
-/// Whether an instruction may go when its result is unused: the arithmetic and reads of index lookups.
+/// Whether an instruction may be removed if its result is unused: the arithmetic and loads of index lookups.
 fn is_pure(opcode: u16) -> bool {
     const PURE: [u16; 8] = [
         op::LOAD,
@@ -315,22 +355,21 @@ fn is_pure(opcode: u16) -> bool {
     PURE.contains(&opcode)
 }
 
-/// The result id of an instruction that has one, as the grammar says; an unknown opcode has none.
+/// The result id of an instruction; `None` for an unknown opcode.
 pub fn result(words: &[u32]) -> Option<u32> {
     let row = Grammar::builtin().row(opcode(words)).filter(|row| row.has_result)?;
     words.get(1 + usize::from(row.has_type)).copied()
 }
 
-/// First word of an entry point's interface: behind execution model, function and the name, which ends with a zero
-/// byte.
+/// First word of an entry point's interface, after the execution model, the function, and the name, which ends with a
+/// zero byte.
 fn interface_start(words: &[u32]) -> usize {
     let name = words.get(3..).unwrap_or_default();
     let ends = |word: &u32| word.to_le_bytes().contains(&0);
     3 + name.iter().position(ends).map_or(name.len(), |last| last + 1)
 }
 
-/// The ids an instruction of a function body uses, its result left out. For opcodes not listed here every word
-/// counts.
+/// The ids that an instruction in a function uses, without its result. For opcodes not listed here every word counts.
 pub fn id_operands<W: Words>(words: W) -> impl Iterator<Item = u32> {
     let end = words.count();
     let from = |at: usize| at..end.max(at);
@@ -353,7 +392,7 @@ pub fn id_operands<W: Words>(words: W) -> impl Iterator<Item = u32> {
     first.chain(rest).filter_map(move |at| words.word(at))
 }
 
-/// What the declarations say about the operands of the instructions in functions.
+/// The types that determine the operands of instructions in functions.
 pub fn context(index: &ModuleIndex) -> Context {
     let grammar = Grammar::builtin();
     let mut context = Context::with_room(index.words().count());
@@ -363,25 +402,33 @@ pub fn context(index: &ModuleIndex) -> Context {
     context
 }
 
-/// Changes the ids of an instruction.
+/// Positions of all ids in an instruction.
+fn places(words: &[u32], context: &Context) -> Vec<usize> {
+    let grammar = Grammar::builtin();
+    let instruction = Instruction {
+        opcode: opcode(words),
+        words,
+        position: 0,
+    };
+    let found = operands(grammar, context, grammar.row(instruction.opcode), &instruction);
+    let is_id = |shape: &Shape| matches!(shape, Shape::ResultType | Shape::Result | Shape::Id);
+    let found = found.flatten().filter(|operand| is_id(operand.shape));
+    found.map(|operand| operand.at).collect()
+}
+
+/// The ids that an instruction uses, by the grammar: [`id_operands`] also yields literals of some instructions.
+pub(super) fn used(words: &[u32], context: &Context) -> Vec<u32> {
+    let own = result(words);
+    let ids = places(words, context).into_iter().map(|at| words[at]);
+    ids.filter(|id| Some(*id) != own).collect()
+}
+
+/// Replaces ids in an instruction.
 pub fn rename(words: &mut [u32], ids: &HashMap<u32, u32>, context: &Context) {
     if ids.is_empty() {
         return;
     }
-    let grammar = Grammar::builtin();
-    let whole: &[u32] = words;
-    let instruction = Instruction {
-        opcode: opcode(whole),
-        words: whole,
-        position: 0,
-    };
-    let found = operands(grammar, context, grammar.row(instruction.opcode), &instruction);
-    let places: Vec<usize> = found
-        .flatten()
-        .filter(|operand| matches!(operand.shape, Shape::ResultType | Shape::Result | Shape::Id))
-        .map(|operand| operand.at)
-        .collect();
-    for at in places {
+    for at in places(words, context) {
         if let Some(id) = ids.get(&words[at]) {
             words[at] = *id;
         }

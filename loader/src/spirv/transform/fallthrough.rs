@@ -1,37 +1,48 @@
-//! Switches whose cases fall through into others, as such whose cases do not: a case has a copy of the one that it falls
-//! into. For languages whose cases end where they end (WGSL).
+//! Switches whose cases fall through into others, as switches whose cases do not: each has a copy of the case that it
+//! falls into. For languages without fall-through (WGSL).
 
-use super::editor::{Editor, context, id_operands, opcode, rename, result, seal};
+use super::demote;
+use super::editor::{Editor, context, opcode, rename, result, seal};
+use super::flow::Flow;
 use crate::Result;
 use crate::spirv::operand::Context;
 use crate::spirv::{ModuleIndex, op};
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::ops::Range;
 
-/// Words that copies may take, all together; chains of cases grow with the square of their length.
-const MOST_WORDS: usize = 1 << 20;
+/// Limit on copied words, over all copies; chains of cases grow with the square of their length.
+const MAX_WORDS: usize = 1 << 20;
 
-/// Words that may be looked at; each copy looks at the whole module.
-const MOST_WORK: usize = 1 << 25;
+/// Limit on words that are looked at; each copy looks at the whole module.
+const MAX_WORK: usize = 1 << 22;
 
-/// The module without cases that fall through; the words unchanged where there is none, where copies would take too much
-/// room, or where a value of such a case is used behind its switch other than by a phi.
+/// The module without cases that fall through. It is unchanged if there is none, if the copies are too long, or if a
+/// pointer or a texture of such a case is used outside of it.
 ///
 /// # Errors
-/// Invalid when the module does not walk.
-pub fn apart(words: &[u32]) -> Result<Vec<u32>> {
+/// Invalid for a broken module.
+pub fn without_fallthrough(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     if !index.bodies().any(|node| node.opcode == op::SWITCH) {
         return Ok(words.to_vec());
     }
     let context = context(&index);
     let mut module = Editor::new(&index)?;
-    let mut room = MOST_WORDS;
-    for _ in 0..(MOST_WORK / words.len()).max(1) {
+    let (mut room, mut stored) = (MAX_WORDS, false);
+    for _ in 0..(MAX_WORK / words.len()).max(1) {
         let flow = Flow::of(&module, &context);
         let Some(fall) = flow.fall() else {
             return Ok(module.words());
         };
+        let into = fall.into.labels(&flow);
+        let values = demote::escaping(&module, &flow, &context, &into);
+        if !values.is_empty() {
+            if stored || !demote::through_memory(&index, &mut module, &flow, &context, &values, &into) {
+                return Ok(words.to_vec());
+            }
+            stored = true;
+            continue;
+        }
+        stored = false;
         let taken = fall.into.blocks.iter().map(|at| flow.size(&module, *at)).sum();
         match room.checked_sub(taken) {
             Some(left) if flow.copy(&mut module, &fall, &context) => room = left,
@@ -41,31 +52,20 @@ pub fn apart(words: &[u32]) -> Result<Vec<u32>> {
     Ok(words.to_vec())
 }
 
-/// A block: its label, its instructions, where it leads.
-struct Block {
-    label: u32,
-    range: Range<usize>,
-    successors: Vec<u32>,
-    merge: Option<u32>,
-    is_switch: bool,
-}
-
-/// The blocks of all functions, in order.
-struct Flow {
-    blocks: Vec<Block>,
-    at: HashMap<u32, usize>,
-    /// Where a loop or a selection goes on, with the blocks that such begin with.
-    ends: HashMap<u32, Vec<u32>>,
-}
-
-/// A case of a switch: its blocks, in order, and the case that it falls into.
+/// A case of a switch: its blocks in order, and the case that it falls into.
 struct Case {
     first: u32,
     blocks: BTreeSet<usize>,
     falls: Option<u32>,
 }
 
-/// A case that falls into another, which falls into none.
+impl Case {
+    fn labels(&self, flow: &Flow) -> HashSet<u32> {
+        self.blocks.iter().map(|at| flow.blocks[*at].label).collect()
+    }
+}
+
+/// A case that falls into another, which does not fall into any.
 struct Fall {
     switch: u32,
     from: Case,
@@ -73,74 +73,14 @@ struct Fall {
 }
 
 impl Flow {
-    fn of(module: &Editor, context: &Context) -> Self {
-        let mut flow = Self {
-            blocks: Vec::new(),
-            at: HashMap::new(),
-            ends: HashMap::new(),
-        };
-        let mut open: Option<Block> = None;
-        for at in module.functions_start()..module.body.len() {
-            let words = &module.body[at];
-            if matches!(opcode(words), op::LABEL | op::FUNCTION_END) {
-                flow.close(open.take(), at);
-            }
-            if opcode(words) == op::LABEL {
-                open = Some(Block {
-                    label: words[1],
-                    range: at..at,
-                    successors: Vec::new(),
-                    merge: None,
-                    is_switch: false,
-                });
-            }
-            let Some(block) = &mut open else { continue };
-            match opcode(words) {
-                op::BRANCH => block.successors.push(words[1]),
-                op::BRANCH_CONDITIONAL => block.successors.extend(&words[2..4]),
-                op::SWITCH => {
-                    block.is_switch = true;
-                    block.successors.push(words[2]);
-                    let literal = context.number(words[1]).words();
-                    block
-                        .successors
-                        .extend(words[3..].iter().skip(literal).step_by(literal + 1));
-                }
-                op::SELECTION_MERGE => {
-                    block.merge = Some(words[1]);
-                    flow.ends.entry(words[1]).or_default().push(block.label);
-                }
-                op::LOOP_MERGE => {
-                    for end in &words[1..3] {
-                        flow.ends.entry(*end).or_default().push(block.label);
-                    }
-                }
-                _ => {}
-            }
-        }
-        flow
-    }
-
-    fn close(&mut self, block: Option<Block>, end: usize) {
-        let Some(mut block) = block else { return };
-        block.range.end = end;
-        self.at.insert(block.label, self.blocks.len());
-        self.blocks.push(block);
-    }
-
-    fn size(&self, module: &Editor, block: usize) -> usize {
-        let range = self.blocks[block].range.clone();
-        module.body[range].iter().map(Vec::len).sum()
-    }
-
-    /// The first case that falls into one that falls into none itself.
+    /// The first case that falls into one that does not fall into any.
     fn fall(&self) -> Option<Fall> {
         self.blocks.iter().filter(|block| block.is_switch).find_map(|block| {
             let merge = block.merge?;
             let targets: HashSet<u32> = block.successors.iter().copied().filter(|to| *to != merge).collect();
             let cases = targets.iter().filter_map(|first| self.case(*first, merge, &targets));
             let cases: HashMap<u32, Case> = cases.map(|case| (case.first, case)).collect();
-            // In the order of the switch, so that the same comes of the same module.
+            // In the order of the switch, so that the output is deterministic.
             let falls = |first: &u32| cases.get(cases.get(first)?.falls.as_ref()?);
             let first = block
                 .successors
@@ -157,7 +97,7 @@ impl Flow {
         })
     }
 
-    /// What a case is made of; none where it leads out of what is around the switch, or into two others.
+    /// The blocks of a case; `None` if it leaves the constructs around the switch at once, or falls into two others.
     fn case(&self, first: u32, merge: u32, targets: &HashSet<u32>) -> Option<Case> {
         let mut inside = HashSet::from([first]);
         let leaves = |to: u32, inside: &HashSet<u32>| {
@@ -188,42 +128,17 @@ impl Flow {
         Some(Case { first, blocks, falls })
     }
 
-    /// Gives a case a copy of the one that it falls into. False where the copy would leave a value without its one place.
+    /// Gives a case a copy of the one that it falls into, whose values no other block uses.
     fn copy(&self, module: &mut Editor, fall: &Fall, context: &Context) -> bool {
-        let labels = |case: &Case| -> HashSet<u32> { case.blocks.iter().map(|at| self.blocks[*at].label).collect() };
-        let (from, into) = (labels(&fall.from), labels(&fall.into));
+        let (from, into) = (fall.from.labels(self), fall.into.labels(self));
         let range = |at: &usize| self.blocks[*at].range.clone();
-        let originals: HashSet<usize> = fall.into.blocks.iter().flat_map(range).collect();
-        let defined: Vec<u32> = fall
-            .into
-            .blocks
-            .iter()
-            .flat_map(range)
-            .filter_map(|at| result(&module.body[at]))
-            .collect();
+        let originals: BTreeSet<usize> = fall.into.blocks.iter().flat_map(range).collect();
+        let defined: Vec<u32> = originals.iter().filter_map(|at| result(&module.body[*at])).collect();
         let ids: HashMap<u32, u32> = defined.into_iter().map(|id| (id, module.fresh())).collect();
-        let start = module.functions_start();
-        let escapes = (start..module.body.len())
-            .filter(|at| !originals.contains(at))
-            .any(|at| {
-                let words = &module.body[at];
-                let is_value = |id: &u32| ids.contains_key(id) && !into.contains(id);
-                match opcode(words) {
-                    op::PHI => words[3..]
-                        .chunks_exact(2)
-                        .any(|pair| is_value(&pair[0]) && !into.contains(&pair[1])),
-                    _ => id_operands(words.as_slice()).any(|id| is_value(&id)),
-                }
-            });
-        if escapes {
-            return false;
-        }
-        // Whether a phi at the head of the case that is fallen into has a value from there.
-        let copied = |parent: u32| from.contains(&parent);
         let mut copies = Vec::new();
         for at in fall.into.blocks.iter().flat_map(range) {
             let mut words = module.body[at].clone();
-            if opcode(&words) == op::PHI && self.head(at) == Some(fall.into.first) {
+            if opcode(&words) == op::PHI && self.block(at).is_some_and(|block| block.label == fall.into.first) {
                 words = phi_of(&words, |parent| parent != fall.switch);
             }
             rename(&mut words, &ids, context);
@@ -244,8 +159,8 @@ impl Flow {
             if inside.contains(&at) {
                 rename(&mut words, &led, context);
             } else if opcode(&words) == op::PHI && originals.contains(&at) {
-                if self.head(at) == Some(fall.into.first) {
-                    words = phi_of(&words, |parent| !copied(parent));
+                if self.block(at).is_some_and(|block| block.label == fall.into.first) {
+                    words = phi_of(&words, |parent| !from.contains(&parent));
                 }
             } else if opcode(&words) == op::PHI {
                 let more: Vec<u32> = words[3..]
@@ -263,13 +178,6 @@ impl Flow {
         pairs.sort_unstable();
         module.describe_copies(&pairs);
         true
-    }
-
-    /// The label of the block that an instruction is in.
-    fn head(&self, at: usize) -> Option<u32> {
-        let next = self.blocks.partition_point(|block| block.range.start <= at);
-        let block = &self.blocks[next.checked_sub(1)?];
-        block.range.contains(&at).then_some(block.label)
     }
 }
 

@@ -1,13 +1,13 @@
-//! Integers between stages: WGSL wants them flat in both, SPIR-V only where they are read.
+//! Integers between stages: WGSL requires `flat` in both stages, SPIR-V only in the reading one.
 
 use super::editor::{Editor, build};
 use crate::Result;
 use crate::spirv::{ModuleIndex, class, decoration, model, op};
 
-/// Decorates a vertex stage's integer outputs with `Flat`, as the fragment stage's inputs have it.
+/// Decorates a vertex stage's integer outputs with `Flat`, as the fragment stage's inputs are.
 ///
 /// # Errors
-/// Invalid when the module does not walk.
+/// Invalid for a broken module.
 pub fn integers(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     if !index.entry_points().all(|node| node.operand(0) == Some(model::VERTEX)) {
@@ -44,7 +44,7 @@ pub fn integers(words: &[u32]) -> Result<Vec<u32>> {
     Ok(module.words())
 }
 
-/// Whether a type is an integer, a vector of such, or an array of one of them.
+/// Whether a type is an integer, a vector of integers, or an array of either.
 fn is_integer(index: &ModuleIndex, mut ty: u32) -> bool {
     while let Some([_, element, _]) = index.operands(ty, op::TYPE_ARRAY) {
         ty = element;

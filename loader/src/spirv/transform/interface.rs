@@ -1,17 +1,17 @@
-//! Inputs and outputs that are matrices, arrays or blocks taken apart into the numbers and vectors of their locations.
+//! Splits inputs and outputs that are matrices, arrays or blocks into one scalar or vector per location, for readers that
+//! have only these in the interface (naga, WGSL).
 //!
-//! For readers whose interface is numbers and vectors only (naga, and with it WGSL). The variable becomes a private one:
-//! the entry point fills an input before it does anything else, and writes an output before it returns.
+//! The variable becomes private: the entry point assembles an input at its start, and stores an output before it returns.
 
 use super::editor::{Editor, build, opcode, seal};
 use crate::Result;
 use crate::spirv::{ModuleIndex, Node, class, decoration, model, op};
 use std::collections::{HashMap, HashSet};
 
-/// Locations of one variable at most; devices have 16 to 32 for all.
+/// Limit on locations of one variable; devices have 16 to 32 in all.
 const MAX_LOCATIONS: usize = 64;
 
-/// How a value goes from stage to stage; it holds for each of the parts.
+/// Decorations of a variable that each of its parts gets.
 const CARRIED: [u32; 6] = [
     decoration::FLAT,
     decoration::NO_PERSPECTIVE,
@@ -21,16 +21,16 @@ const CARRIED: [u32; 6] = [
     decoration::RELAXED_PRECISION,
 ];
 
-/// A location of a variable that is taken apart.
+/// A location of a split variable.
 struct Part {
     variable: u32,
     ty: u32,
     location: u32,
-    /// Of [`CARRIED`].
+    /// Those of [`CARRIED`] that it has.
     carried: Vec<u32>,
 }
 
-/// A variable that is taken apart.
+/// A split variable.
 struct Split {
     variable: u32,
     ty: u32,
@@ -38,11 +38,11 @@ struct Split {
     parts: Vec<Part>,
 }
 
-/// The module with every such variable of a vertex or fragment stage taken apart; the words unchanged where there is none,
-/// or where one is handed to a function. Of a block with built-ins nothing is.
+/// The module with every such variable of a vertex or fragment stage split. It is unchanged if there is none, or if one is
+/// passed to a function. A block with built-ins is not split.
 ///
 /// # Errors
-/// Invalid when the module does not walk.
+/// Invalid for a broken module.
 pub fn split_interface(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let is_known = |node: Node<'_>| matches!(node.operand(0), Some(model::VERTEX | model::FRAGMENT));
@@ -104,16 +104,16 @@ pub fn split_interface(words: &[u32]) -> Result<Vec<u32>> {
     Ok(module.words())
 }
 
-/// What a type's locations are.
+/// The locations of a type.
 struct Leaves<'i, 'a> {
     index: &'i ModuleIndex<'a>,
     next: Option<u32>,
-    /// Types with their locations and how they are carried, in order.
+    /// Type, location and decorations of each location, in order.
     found: Vec<(u32, u32, Vec<u32>)>,
 }
 
 impl Leaves<'_, '_> {
-    /// Notes the locations of a type; none where it has something that is no number with a location.
+    /// Collects the locations of a type; `None` if a part of it is not a number with a location.
     fn collect(&mut self, ty: u32, carried: &[u32], depth: u32) -> Option<()> {
         if self.found.len() > MAX_LOCATIONS || depth > 16 {
             return None;
@@ -140,7 +140,7 @@ impl Leaves<'_, '_> {
         let vector: Option<[u32; 3]> = self.index.operands(ty, op::TYPE_VECTOR);
         let scalar = vector.map_or(ty, |[_, scalar, _]| scalar);
         let is_number = matches!(self.index.opcode(scalar), op::TYPE_INT | op::TYPE_FLOAT);
-        // Of 64 bits, three and four take two locations.
+        // Vectors of three and four 64-bit numbers take two locations.
         let width = self.index.definition(scalar)?.operand(1)?;
         if !is_number || width > 32 {
             return None;
@@ -152,7 +152,7 @@ impl Leaves<'_, '_> {
     }
 }
 
-/// Type and number of a matrix's columns or an array's elements.
+/// Type and count of a matrix's columns or an array's elements.
 fn elements(index: &ModuleIndex, ty: u32) -> Option<(u32, u32)> {
     if let Some([_, column, count]) = index.operands(ty, op::TYPE_MATRIX) {
         return Some((column, count));
@@ -161,7 +161,7 @@ fn elements(index: &ModuleIndex, ty: u32) -> Option<(u32, u32)> {
     Some((element, index.constant(length).unwrap_or(u32::MAX)))
 }
 
-/// Gives what leads to the variables private pointer types. False where one leads on into a function.
+/// Changes pointers into the variables to private ones. False if one is passed to a function.
 pub(super) fn move_pointers(index: &ModuleIndex, module: &mut Editor, variables: &[u32]) -> bool {
     let mut moved: HashSet<u32> = variables.iter().copied().collect();
     let mut added = Vec::new();
@@ -186,7 +186,7 @@ pub(super) fn move_pointers(index: &ModuleIndex, module: &mut Editor, variables:
         } else if matches!(opcode(&words), op::FUNCTION_CALL | op::EXT_INST)
             && words[3..].iter().any(|id| moved.contains(id))
         {
-            // A function's parameter is of the other class; interpolation is asked of an input itself.
+            // A parameter has the other storage class, and interpolation functions require an input.
             return false;
         }
     }
@@ -195,7 +195,7 @@ pub(super) fn move_pointers(index: &ModuleIndex, module: &mut Editor, variables:
     true
 }
 
-/// The variables: the old ones private, one more for each location, and all of them in the entry points' interfaces.
+/// Declares the variables: the old ones private, a new one per location, all of them in the entry points' interfaces.
 fn declare(index: &ModuleIndex, module: &mut Editor, splits: &[Split]) {
     let lists_all = module.version() >= 0x0001_0400;
     let structs: HashSet<u32> = splits.iter().flat_map(|split| inside(index, split.ty)).collect();
@@ -243,7 +243,7 @@ fn declare(index: &ModuleIndex, module: &mut Editor, splits: &[Split]) {
     }
 }
 
-/// The structs that a type is made of.
+/// The structs that a type contains.
 fn inside(index: &ModuleIndex, ty: u32) -> Vec<u32> {
     let (mut left, mut found) = (vec![ty], Vec::new());
     while let Some(ty) = left.pop() {
@@ -269,7 +269,7 @@ fn function(module: &Editor, entry: u32) -> Option<std::ops::Range<usize>> {
     Some(start..start + length)
 }
 
-/// Position of the first instruction that an entry point's function carries out.
+/// Position of the first instruction that an entry point's function executes.
 pub(super) fn start_of(module: &Editor, entry: u32) -> Option<usize> {
     let range = function(module, entry)?;
     let begins = |words: &Vec<u32>| {
@@ -281,7 +281,7 @@ pub(super) fn start_of(module: &Editor, entry: u32) -> Option<usize> {
     Some(range.start + module.body[range].iter().position(begins)?)
 }
 
-/// Puts the inputs together where an entry point begins.
+/// Assembles the inputs at the start of an entry point.
 fn fill(index: &ModuleIndex, module: &mut Editor, entry: u32, splits: &[Split]) {
     let Some(at) = start_of(module, entry) else { return };
     let mut code = Vec::new();
@@ -293,7 +293,7 @@ fn fill(index: &ModuleIndex, module: &mut Editor, entry: u32, splits: &[Split]) 
     module.insert(at, code);
 }
 
-/// Writes the outputs wherever an entry point returns.
+/// Stores the outputs before every return of an entry point.
 fn empty(index: &ModuleIndex, module: &mut Editor, entry: u32, splits: &[Split]) {
     let Some(range) = function(module, entry) else { return };
     let outputs: Vec<&Split> = splits.iter().filter(|split| split.class == class::OUTPUT).collect();
@@ -313,7 +313,7 @@ fn empty(index: &ModuleIndex, module: &mut Editor, entry: u32, splits: &[Split])
     }
 }
 
-/// A value of a type from its locations' variables.
+/// Assembles a value from the variables of its locations.
 fn assemble<'p>(
     index: &ModuleIndex,
     module: &mut Editor,
@@ -337,7 +337,7 @@ fn assemble<'p>(
     result
 }
 
-/// A value of a type into its locations' variables.
+/// Stores a value in the variables of its locations.
 fn hand_out<'p>(
     index: &ModuleIndex,
     module: &mut Editor,
@@ -360,7 +360,7 @@ fn hand_out<'p>(
     }
 }
 
-/// Types of what a composite is made of; nothing of a number or vector.
+/// Types of a composite's parts; empty for numbers and vectors.
 fn members(index: &ModuleIndex, ty: u32) -> Vec<u32> {
     match elements(index, ty) {
         Some((element, count)) => vec![element; count.min(MAX_LOCATIONS as u32) as usize],

@@ -1,20 +1,29 @@
-//! Rewriting a module: an [`Editor`], and passes that say the same in another way.
+//! Rewrites modules: an [`Editor`], and passes that keep a module's meaning.
 
 mod chains;
+mod declarations;
+mod demote;
 mod editor;
+mod exits;
 mod extensions;
 mod fallthrough;
 mod flat;
+mod flatten;
+mod flow;
 mod interface;
 mod operations;
 mod robust;
+mod spec_constants;
 mod strides;
 mod subgroups;
 mod wgsl;
 mod workgroup;
 
 pub use editor::{Editor, build, context, id_operands, opcode, rename, result, seal};
+pub use exits::leave_at_merges;
 pub use extensions::without_mode;
+pub use fallthrough::without_fallthrough;
 pub use interface::split_interface;
+pub use operations::spelled as without_wide_products;
 pub use robust::bounded;
 pub use wgsl::{PASSES, Pass, for_wgsl};

@@ -1,27 +1,26 @@
-//! Operations that WGSL has no name for, by those that it has.
+//! Arithmetic operations that WGSL lacks, by those that it has.
 
 use super::editor::{Editor, build, opcode};
 use crate::Result;
 use crate::spirv::{ModuleIndex, op, operand};
 use std::collections::HashMap;
 
-const I_ADD: u16 = 128;
-const I_SUB: u16 = 130;
-const I_MUL: u16 = 132;
 const U_MUL_EXTENDED: u16 = 151;
 const S_MUL_EXTENDED: u16 = 152;
 const IS_NAN: u16 = 156;
-const LOGICAL_NOT: u16 = 168;
 
-/// Of GLSL.std.450.
+/// Instructions of GLSL.std.450.
+const TRUNC: u32 = 3;
 const F_SIGN: u32 = 6;
 const NORMALIZE: u32 = 69;
+const MODF: u32 = 35;
+const MODF_STRUCT: u32 = 36;
 
-/// The module with these said in another way: whether a number is none by its not being equal to itself, products of twice
-/// as many bits by products of halves (of integers of 32 bits), the direction of a single number by its sign.
+/// The module without `OpIsNan` (a number that differs from itself), 64-bit products of 32-bit integers (products of their
+/// halves), `Normalize` of scalars (the sign), and `Modf` (`Trunc` and a difference).
 ///
 /// # Errors
-/// Invalid when the module does not walk.
+/// Invalid for a broken module.
 pub fn spelled(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
@@ -43,7 +42,23 @@ pub fn spelled(words: &[u32]) -> Result<Vec<u32>> {
             (IS_NAN, &[_, ty, id, value]) => {
                 let same = module.fresh();
                 body.push(build(op::F_ORD_EQUAL, &[ty, same, value, value]));
-                body.push(build(LOGICAL_NOT, &[ty, id, same]));
+                body.push(build(op::LOGICAL_NOT, &[ty, id, same]));
+            }
+            (op::EXT_INST, &[_, ty, id, of, MODF, value, pointer]) if Some(of) == set => {
+                let whole = module.fresh();
+                body.push(build(op::EXT_INST, &[ty, whole, of, TRUNC, value]));
+                body.push(build(op::F_SUB, &[ty, id, value, whole]));
+                body.push(build(op::STORE, &[pointer, whole]));
+            }
+            (op::EXT_INST, &[_, ty, id, of, MODF_STRUCT, value]) if Some(of) == set => {
+                let Some(part) = index.members(ty).and_then(|mut members| members.next()) else {
+                    body.push(words);
+                    continue;
+                };
+                let [whole, rest] = [(); 2].map(|()| module.fresh());
+                body.push(build(op::EXT_INST, &[part, whole, of, TRUNC, value]));
+                body.push(build(op::F_SUB, &[part, rest, value, whole]));
+                body.push(build(op::COMPOSITE_CONSTRUCT, &[ty, id, rest, whole]));
             }
             (op::EXT_INST, &[_, ty, _, of, NORMALIZE, _]) if Some(of) == set && index.opcode(ty) == op::TYPE_FLOAT => {
                 words[4] = F_SIGN;
@@ -61,25 +76,25 @@ pub fn spelled(words: &[u32]) -> Result<Vec<u32>> {
     Ok(module.words())
 }
 
-/// What is declared, and what is added to it.
+/// The declarations, with those that are added.
 struct Types<'i, 'a> {
     index: &'i ModuleIndex<'a>,
     declared: Vec<Vec<u32>>,
     constants: HashMap<(u32, u32), u32>,
 }
 
-/// The types of a product's halves: as the module has them, and without a sign.
+/// The types of a product's halves: as declared, and unsigned.
 #[derive(Clone, Copy)]
 struct Number {
     own: u32,
     unsigned: u32,
     uint: u32,
-    /// Components of a vector.
+    /// The number of components of a vector.
     count: Option<u32>,
 }
 
 impl Types<'_, '_> {
-    /// The types of what a struct of two equal integers of 32 bits, or vectors of them, is made of.
+    /// The member types of a struct of two equal 32-bit integers or vectors of them.
     fn unsigned(&mut self, module: &mut Editor, ty: u32) -> Option<Number> {
         let own = self.index.members(ty)?.next()?;
         let vector: Option<[u32; 3]> = self.index.operands(own, op::TYPE_VECTOR);
@@ -101,7 +116,7 @@ impl Types<'_, '_> {
         })
     }
 
-    /// A type, declared where it is missing.
+    /// A type, declared if it is missing.
     fn declare(&mut self, module: &mut Editor, kind: u16, operands: &[u32]) -> u32 {
         let is = |words: &&Vec<u32>| opcode(words) == kind && words[2..] == *operands;
         if let Some(found) = self.declared.iter().find(is) {
@@ -112,7 +127,7 @@ impl Types<'_, '_> {
         id
     }
 
-    /// A number in every component.
+    /// A constant with this number in every component.
     fn constant(&mut self, module: &mut Editor, number: Number, value: u32) -> u32 {
         if let Some(id) = self.constants.get(&(number.unsigned, value)) {
             return *id;
@@ -135,7 +150,7 @@ impl Types<'_, '_> {
         id
     }
 
-    /// Both halves of a product, of products of halves of its factors.
+    /// Computes both halves of a product from products of halves of its factors.
     fn product(
         &mut self,
         module: &mut Editor,
@@ -163,28 +178,28 @@ impl Types<'_, '_> {
             step(op::BITWISE_AND, &[b, low]),
             step(op::SHIFT_RIGHT_LOGICAL, &[b, half]),
         );
-        let lowest = step(I_MUL, &[a_low, b_low]);
-        let first = step(I_MUL, &[a_high, b_low]);
-        let second = step(I_MUL, &[a_low, b_high]);
-        let highest = step(I_MUL, &[a_high, b_high]);
-        // None of these sums has more than 32 bits.
+        let lowest = step(op::I_MUL, &[a_low, b_low]);
+        let first = step(op::I_MUL, &[a_high, b_low]);
+        let second = step(op::I_MUL, &[a_low, b_high]);
+        let highest = step(op::I_MUL, &[a_high, b_high]);
+        // None of these sums overflows 32 bits.
         let carried = step(op::SHIFT_RIGHT_LOGICAL, &[lowest, half]);
-        let first = step(I_ADD, &[first, carried]);
+        let first = step(op::I_ADD, &[first, carried]);
         let rest = step(op::BITWISE_AND, &[first, low]);
-        let second = step(I_ADD, &[second, rest]);
+        let second = step(op::I_ADD, &[second, rest]);
         let (first, second) = (
             step(op::SHIFT_RIGHT_LOGICAL, &[first, half]),
             step(op::SHIFT_RIGHT_LOGICAL, &[second, half]),
         );
-        let high = step(I_ADD, &[highest, first]);
-        let mut high = step(I_ADD, &[high, second]);
-        let mut product = step(I_MUL, &[a, b]);
+        let high = step(op::I_ADD, &[highest, first]);
+        let mut high = step(op::I_ADD, &[high, second]);
+        let mut product = step(op::I_MUL, &[a, b]);
         if signed {
-            // A negative factor is too large by 2 to the 32nd.
+            // A negative factor counts as 2^32 too many.
             for (factor, other) in [(a, b), (b, a)] {
                 let negative = step(op::SHIFT_RIGHT_LOGICAL, &[factor, sign]);
-                let more = step(I_MUL, &[negative, other]);
-                high = step(I_SUB, &[high, more]);
+                let more = step(op::I_MUL, &[negative, other]);
+                high = step(op::I_SUB, &[high, more]);
             }
         }
         if number.own != unsigned {

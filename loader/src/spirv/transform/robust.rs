@@ -1,28 +1,24 @@
-//! Indices that stay within what they index, as SPIRV-Tools' `--graphics-robust-access` has them: what lies outside is the
-//! last element, or the first where the index is negative.
+//! Bounds indices as SPIRV-Tools' `--graphics-robust-access` does: an index out of bounds becomes the last element, or the
+//! first if it is negative.
 
 use super::editor::{Editor, build, opcode, result, seal};
 use crate::spirv::{Grammar, ModuleIndex, capability, op, operand};
 use crate::{Error, Result};
 use std::collections::HashMap;
 
-/// The set that bounds numbers, and its instructions.
+/// The extended instruction set that is used, and its instructions.
 const SET: &str = "GLSL.std.450";
 const U_MIN: u32 = 38;
 const S_MAX: u32 = 42;
 
-/// Opcode of unsigned subtraction.
-const I_SUB: u16 = 130;
-
-/// Opcode of the memory model, ahead of which sets are imported.
+/// Opcode of the memory model; imports precede it.
 const MEMORY_MODEL: u16 = 14;
 
-/// The module with every index of an access chain bounded, constants too; an array without a length of its own is asked
-/// for it.
+/// The module with every index of an access chain bounded, constants included. The length of a runtime array is queried.
 ///
 /// # Errors
-/// Invalid when the module does not walk; unsupported where pointers are computed otherwise than by access chains, where
-/// an index has not 32 bits, and for lengths that are specialisation constants.
+/// Invalid for a broken module; Unsupported for pointers that are not computed by access chains, indices of other than
+/// 32 bits, and lengths that are specialisation constants.
 pub fn bounded(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let refused = |what: String| Error::unsupported("spirv", format!("bounding indices: {what}"));
@@ -70,11 +66,11 @@ pub fn bounded(words: &[u32]) -> Result<Vec<u32>> {
 
 struct Bounds<'i, 'a> {
     index: &'i ModuleIndex<'a>,
-    /// The declarations; functions are written apart.
+    /// The declarations; the functions are built separately.
     module: Editor,
     /// The type of each value.
     types: HashMap<u32, u32>,
-    /// Types and constants that are added.
+    /// Added types and constants.
     added: Vec<Vec<u32>>,
     set: Option<u32>,
     uint: Option<u32>,
@@ -110,7 +106,7 @@ impl Bounds<'_, '_> {
         id
     }
 
-    /// The set of extended instructions, imported where it is missing.
+    /// The extended instruction set, imported if it is missing.
     fn set(&mut self) -> u32 {
         if let Some(id) = self.set {
             return id;
@@ -136,7 +132,7 @@ impl Bounds<'_, '_> {
         id
     }
 
-    /// A chain whose indices are bounded by instructions that go to `code`.
+    /// A chain with bounded indices; the instructions that compute them are appended to `code`.
     fn chain(&mut self, words: Vec<u32>, code: &mut Vec<Vec<u32>>) -> Result<Vec<u32>, String> {
         let base = words[3];
         let pointer = self.types.get(&base).copied();
@@ -179,7 +175,7 @@ impl Bounds<'_, '_> {
         Ok(seal(out))
     }
 
-    /// Bounds an index by a known last element.
+    /// Bounds an index by a constant length.
     fn known(&mut self, id: u32, last: u32, code: &mut Vec<Vec<u32>>) -> Result<u32, String> {
         let uint = self.uint();
         if let Some(value) = self.index.constant(id) {
@@ -194,7 +190,7 @@ impl Bounds<'_, '_> {
         self.least(id, last, code)
     }
 
-    /// An index into an array that is as long as its buffer; `chain` leads to it.
+    /// Bounds an index into the runtime array at `chain`.
     fn asked(&mut self, id: u32, chain: &[u32], class: Option<u32>, code: &mut Vec<Vec<u32>>) -> Result<u32, String> {
         let Some((base, member)) = self.block(chain, class, code) else {
             return Err("an array without a length that is no member of a block".to_owned());
@@ -203,11 +199,11 @@ impl Bounds<'_, '_> {
         let (length, last) = (self.module.fresh(), self.module.fresh());
         let one = self.constant(uint, 1);
         code.push(build(op::ARRAY_LENGTH, &[uint, length, base, member]));
-        code.push(build(I_SUB, &[uint, last, length, one]));
+        code.push(build(op::I_SUB, &[uint, last, length, one]));
         self.least(id, last, code)
     }
 
-    /// The pointer to the block that a chain's last step takes a member of, and which.
+    /// The pointer to the block at the end of a chain, and the member that the chain's last index selects.
     fn block(&mut self, chain: &[u32], class: Option<u32>, code: &mut Vec<Vec<u32>>) -> Option<(u32, u32)> {
         let (base, steps) = (chain[3], chain.get(4..)?);
         let (member, before) = steps.split_last()?;
@@ -228,7 +224,7 @@ impl Bounds<'_, '_> {
         Some((id, member))
     }
 
-    /// The lesser of an index, which is not negative, and the last.
+    /// The smaller of an index, 0 if it is negative, and the last one.
     fn least(&mut self, id: u32, last: u32, code: &mut Vec<Vec<u32>>) -> Result<u32, String> {
         let (set, uint) = (self.set(), self.uint());
         let ty = self.types.get(&id).copied().unwrap_or(0);
@@ -245,7 +241,7 @@ impl Bounds<'_, '_> {
         Ok(bound)
     }
 
-    /// Whether an index has a sign.
+    /// Whether an index is signed.
     fn is_signed(&self, id: u32) -> Result<bool, String> {
         let ty = self.types.get(&id).copied().unwrap_or(0);
         match self.index.operands(ty, op::TYPE_INT) {
@@ -255,10 +251,10 @@ impl Bounds<'_, '_> {
     }
 }
 
-/// The last element of what is indexed.
+/// The last element of an indexed composite.
 enum Last {
     Known(u32),
-    /// It is asked for where the shader runs.
+    /// It is queried at run time.
     Asked,
 }
 
@@ -287,10 +283,10 @@ mod tests {
         let report = validate(Grammar::builtin(), &out);
         assert!(report.is_valid(), "{report:?}");
         let count = |opcode: u16| instructions(&out).flatten().filter(|one| one.opcode == opcode).count();
-        // The array's end is asked for once; the constant 9 is 3 from the start.
+        // The runtime array's length is queried once; the constant 9 becomes 3.
         assert_eq!(count(op::ARRAY_LENGTH), 1);
         assert_eq!(count(op::EXT_INST), 4);
-        // What comes of it is bounded already.
+        // The output is bounded already.
         assert!(bounded(&out).is_ok());
     }
 }

@@ -1,41 +1,40 @@
-//! Arrays of buffers whose elements lie further apart than their type says, as arrays of padded elements.
+//! Arrays in buffers with strides wider than their elements, as arrays of padded elements.
 //!
-//! SPIR-V gives an array's stride by a decoration; WGSL and others derive it of the element. A `float` every 16 bytes
-//! becomes a struct of the `float` and three words of nothing.
+//! In SPIR-V a decoration is the stride of an array; WGSL and others derive it from the element. A `float` every 16 bytes
+//! becomes a struct of the `float` and three unused words.
 
 use super::editor::{Editor, build, opcode, seal};
 use crate::Result;
 use crate::spirv::{ModuleIndex, decoration, op};
 use std::collections::{BTreeMap, HashMap};
 
-/// Words of padding at most; more would be an array, which has a stride of its own.
+/// Limit on words of padding.
 const MAX_PADDING: u32 = 64;
 
-/// Types inside of types at most; a wrong module can have them without end.
+/// Limit on nested types; those of an invalid module may be recursive.
 const MAX_DEPTH: u32 = 16;
 
 /// An array whose elements are padded.
 #[derive(Clone, Copy)]
 struct Array {
     element: u32,
-    /// The struct that takes the element's place.
+    /// The struct that replaces the element.
     padded: u32,
-    /// Words behind the element.
+    /// Words after the element.
     padding: u32,
 }
 
-/// Bytes and alignment of a type as WGSL has it.
+/// Size and alignment of a type in WGSL, in bytes.
 #[derive(Clone, Copy)]
 struct Size {
     bytes: u32,
     align: u32,
 }
 
-/// The module with such arrays padded; the words unchanged where there is none, where an element is larger than its
-/// stride, or where a whole array is put together or handed on in a way that is not followed.
+/// The module with such arrays padded. It is unchanged if there is none, or if one is constructed as a whole.
 ///
 /// # Errors
-/// Invalid when the module does not walk.
+/// Invalid for a broken module.
 pub fn pad(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
@@ -56,7 +55,7 @@ pub fn pad(words: &[u32]) -> Result<Vec<u32>> {
             continue;
         }
         let Some(padding) = padding.filter(|words| (1..=MAX_PADDING).contains(words) && stride % 4 == 0) else {
-            return Ok(words.to_vec());
+            continue;
         };
         let padded = module.fresh();
         arrays.insert(
@@ -76,7 +75,7 @@ pub fn pad(words: &[u32]) -> Result<Vec<u32>> {
     Ok(module.words())
 }
 
-/// A type's size; none where it has none.
+/// The size of a type, if it has one in memory.
 fn size(index: &ModuleIndex, ty: u32, depth: u32) -> Option<Size> {
     if depth > MAX_DEPTH {
         return None;
@@ -119,8 +118,7 @@ fn size(index: &ModuleIndex, ty: u32, depth: u32) -> Option<Size> {
     }
 }
 
-/// Whether every use of the arrays is one that is rewritten: whole ones are only loaded to take elements out, and stored
-/// where they came from.
+/// Whether every use of the arrays can be rewritten: whole ones are only loaded to extract elements, and stored back.
 fn followed(module: &Editor, arrays: &BTreeMap<u32, Array>) -> bool {
     module.body.iter().all(|words| match opcode(words) {
         op::COMPOSITE_CONSTRUCT | op::CONSTANT_COMPOSITE | op::SPEC_CONSTANT_COMPOSITE => {
@@ -131,7 +129,7 @@ fn followed(module: &Editor, arrays: &BTreeMap<u32, Array>) -> bool {
     })
 }
 
-/// The structs, ahead of the arrays that are now of them.
+/// Declares the structs before the arrays of them.
 fn declare(module: &mut Editor, arrays: &BTreeMap<u32, Array>) {
     let is_uint = |words: &&Vec<u32>| opcode(words) == op::TYPE_INT && words[2..] == [32, 0];
     let known = module.body.iter().position(|words| is_uint(&words));
@@ -186,7 +184,7 @@ fn declare(module: &mut Editor, arrays: &BTreeMap<u32, Array>) {
     module.insert(at, decorations);
 }
 
-/// Leads every way into an array on to the element in its struct.
+/// Adds the index of the element in its struct to every access.
 fn rewrite(index: &ModuleIndex, module: &mut Editor, arrays: &BTreeMap<u32, Array>) {
     let types: HashMap<u32, u32> = module
         .body
@@ -196,7 +194,7 @@ fn rewrite(index: &ModuleIndex, module: &mut Editor, arrays: &BTreeMap<u32, Arra
             (row.has_type && row.has_result).then(|| (words[2], words[1]))
         })
         .collect();
-    // The constant 0, of whatever integer type.
+    // The constant 0 of any integer type.
     let zero = module.body.iter().find_map(|words| {
         let is_integer = opcode(words) == op::CONSTANT && words.len() == 4 && words[3] == 0;
         (is_integer && index.opcode(words[1]) == op::TYPE_INT).then(|| words[2])
@@ -213,7 +211,7 @@ fn rewrite(index: &ModuleIndex, module: &mut Editor, arrays: &BTreeMap<u32, Arra
             (id, uint.map(|uint| build(op::CONSTANT, &[uint, id, 0])))
         }
     };
-    // Elements that are structs or arrays lead on.
+    // The type at an index.
     let next = |ty: u32, step: Step| -> Option<u32> {
         match (index.opcode(ty), step) {
             (op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY | op::TYPE_VECTOR | op::TYPE_MATRIX, _) => {
@@ -261,7 +259,7 @@ fn rewrite(index: &ModuleIndex, module: &mut Editor, arrays: &BTreeMap<u32, Arra
     }
 }
 
-/// A step into a composite: a constant's id, or a number.
+/// An index into a composite: a constant's id, or a number.
 #[derive(Clone, Copy)]
 enum Step {
     Constant(u32),

@@ -1,34 +1,39 @@
-//! What naga is given of a module that is to become WGSL.
+//! The passes for WGSL.
 
-use super::{chains, extensions, fallthrough, flat, interface, operations, strides, subgroups, workgroup};
+use super::{
+    chains, exits, extensions, fallthrough, flat, flatten, interface, operations, spec_constants, strides, subgroups,
+    workgroup,
+};
 use crate::Result;
 
-/// A change of a module that leaves what it does.
+/// A rewriting of a module that keeps its meaning.
 pub type Pass = fn(&[u32]) -> Result<Vec<u32>>;
 
-/// The passes in their order, by name.
-pub const PASSES: [(&str, Pass); 10] = [
+/// The passes by name, in their order.
+pub const PASSES: [(&str, Pass); 14] = [
     ("leave-out", extensions::leave_out),
     ("kill", extensions::kill),
-    ("fall-through", fallthrough::apart),
+    ("point-sizes", extensions::points_of_one_pixel),
+    ("spec-constants", spec_constants::in_functions),
     ("chains", chains::near),
+    ("fall-through", fallthrough::without_fallthrough),
+    ("exits", exits::leave_at_merges),
     ("operations", operations::spelled),
-    ("elections", subgroups::elections),
+    ("subgroups", subgroups::computed),
     ("workgroups-in-a-row", workgroup::in_a_row),
+    ("close-arrays", flatten::close_arrays),
     ("strides", strides::pad),
     ("flat", flat::integers),
     ("interface", interface::split_interface),
 ];
 
-/// The module said with what WGSL has: no `OpTerminateInvocation`, no cases that fall through, no
-/// pointers from block to block, subgroup and other operations by those that it has, elements of buffers' arrays as far
-/// apart as their types say, integers between stages flat, nothing declared that changes nothing. Each of these does the
-/// same as what it stands for, and memory of workgroups begins with noughts in WGSL anyway.
+/// The module without what WGSL lacks, as far as the [passes](PASSES) replace it, and without zero initialisers of
+/// workgroup memory, which WGSL always zeroes.
 ///
 /// # Errors
-/// Invalid when the module does not walk.
+/// Invalid for a broken module.
 pub fn for_wgsl(words: &[u32]) -> Result<Vec<u32>> {
     let mut passes = PASSES.iter();
     let words = passes.try_fold(words.to_vec(), |words, (_, pass)| pass(&words))?;
-    workgroup::without_noughts(&words)
+    workgroup::without_zeros(&words)
 }

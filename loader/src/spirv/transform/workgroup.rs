@@ -1,8 +1,8 @@
-//! Workgroups of several dimensions as such of one, for readers that have numbers of subgroups only there (naga); and their
-//! memory.
+//! Workgroups of several dimensions as one-dimensional ones, for readers that have subgroup ids only there (naga), and the
+//! first value of workgroup memory.
 //!
-//! As many workgroups run as before; an invocation's place in its workgroup is computed of its number. Which invocations
-//! share a subgroup is the implementation's choice in both.
+//! The number of workgroups stays; an invocation's position in its workgroup is computed from its index. Which invocations
+//! share a subgroup is implementation-defined in both cases.
 
 use super::editor::{Editor, build, opcode, seal};
 use super::interface::{move_pointers, start_of};
@@ -18,17 +18,11 @@ const LOCAL_INDEX: u32 = 29;
 const SUBGROUP_ID: u32 = 40;
 const LANE: u32 = 41;
 
-/// Opcodes of unsigned arithmetic.
-const I_ADD: u16 = 128;
-const I_MUL: u16 = 132;
-const U_DIV: u16 = 134;
-const U_MOD: u16 = 137;
-
-/// The module with one dimension of workgroups where it asks for numbers of subgroups; the words unchanged where it does
-/// not, or has one.
+/// The module with one-dimensional workgroups if it reads subgroup ids. It is unchanged if it does not, or has one
+/// dimension already.
 ///
 /// # Errors
-/// Invalid when the module does not walk.
+/// Invalid for a broken module.
 pub fn in_a_row(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let built_in = |wanted: u32| {
@@ -64,13 +58,13 @@ pub fn in_a_row(words: &[u32]) -> Result<Vec<u32>> {
     let vector: Option<[u32; 3]> = local.iter().chain(&global).find_map(is_vector);
     set_size(&mut module, entry, all);
     let Some([uvec3, uint, 3]) = vector else {
-        // Nobody asks for a place.
+        // The position is not read.
         return Ok(module.words());
     };
     if !move_pointers(&index, &mut module, &moved) {
         return Ok(words.to_vec());
     }
-    // The variables that the places are computed of.
+    // The variables that the positions are computed from.
     let (mut added, mut decorations, mut listed) = (Vec::new(), Vec::new(), Vec::new());
     let mut input = |module: &mut Editor, found: Option<u32>, ty: u32, number: u32| match found {
         Some(id) => id,
@@ -123,28 +117,24 @@ pub fn in_a_row(words: &[u32]) -> Result<Vec<u32>> {
     let at = module.annotations_end();
     module.insert(at, decorations);
     let lists_all = module.version() >= 0x0001_0400;
+    if !lists_all {
+        module.leave_interface(&moved);
+    }
     for words in module.body.iter_mut().filter(|words| opcode(words) == op::ENTRY_POINT) {
-        if !lists_all {
-            let mut at = 0;
-            words.retain(|word| {
-                at += 1;
-                at <= 3 || !moved.contains(word)
-            });
-        }
         words.extend(&listed);
         *words = seal(std::mem::take(words));
     }
-    // place = (n mod x, n / x mod y, n / xy); whole place = group * size + place
+    // local = (n mod x, n / x mod y, n / xy); global = group * size + local
     let ids: Vec<u32> = (0..6).map(|_| module.fresh()).collect();
     let [n, px, row, py, pz, place] = ids[..] else {
         return Ok(words.to_vec());
     };
     let mut code = vec![
         build(op::LOAD, &[uint, n, number]),
-        build(U_MOD, &[uint, px, n, sides[0]]),
-        build(U_DIV, &[uint, row, n, sides[0]]),
-        build(U_MOD, &[uint, py, row, sides[1]]),
-        build(U_DIV, &[uint, pz, n, area]),
+        build(op::U_MOD, &[uint, px, n, sides[0]]),
+        build(op::U_DIV, &[uint, row, n, sides[0]]),
+        build(op::U_MOD, &[uint, py, row, sides[1]]),
+        build(op::U_DIV, &[uint, pz, n, area]),
         build(op::COMPOSITE_CONSTRUCT, &[uvec3, place, px, py, pz]),
     ];
     if let Some(local) = local {
@@ -153,8 +143,8 @@ pub fn in_a_row(words: &[u32]) -> Result<Vec<u32>> {
     if let (Some(global), Some(group)) = (global, group) {
         let (which, first, own) = (module.fresh(), module.fresh(), module.fresh());
         code.push(build(op::LOAD, &[uvec3, which, group]));
-        code.push(build(I_MUL, &[uvec3, first, which, whole]));
-        code.push(build(I_ADD, &[uvec3, own, first, place]));
+        code.push(build(op::I_MUL, &[uvec3, first, which, whole]));
+        code.push(build(op::I_ADD, &[uvec3, own, first, place]));
         code.push(build(op::STORE, &[global.id, own]));
     }
     match start_of(&module, entry) {
@@ -164,15 +154,15 @@ pub fn in_a_row(words: &[u32]) -> Result<Vec<u32>> {
     Ok(module.words())
 }
 
-/// Leaves out that a workgroup's memory begins with noughts, for languages whose memory always does.
+/// Removes zero initialisers of workgroup memory, for languages that always initialise it.
 ///
 /// # Errors
-/// Invalid when the module does not walk.
-pub fn without_noughts(words: &[u32]) -> Result<Vec<u32>> {
+/// Invalid for a broken module.
+pub fn without_zeros(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
     for words in &mut module.body {
-        // Vulkan has no other value for it.
+        // Vulkan allows no other value.
         let [_, _, _, class::WORKGROUP, value] = words[..] else {
             continue;
         };
@@ -184,7 +174,7 @@ pub fn without_noughts(words: &[u32]) -> Result<Vec<u32>> {
     Ok(module.words())
 }
 
-/// The workgroup's size: of the built-in constant where there is one, or of the mode; none where it is not known yet.
+/// The workgroup's size: that of the built-in constant, or of the mode; `None` if it is not constant.
 fn size(index: &ModuleIndex, module: &Editor) -> Option<[u32; 3]> {
     let is_size =
         |words: &&Vec<u32>| opcode(words) == op::DECORATE && words[2..] == [decoration::BUILT_IN, WORKGROUP_SIZE];
@@ -201,7 +191,7 @@ fn size(index: &ModuleIndex, module: &Editor) -> Option<[u32; 3]> {
     }
 }
 
-/// Gives an entry point a workgroup of one dimension.
+/// Sets a one-dimensional workgroup size.
 fn set_size(module: &mut Editor, entry: u32, length: u32) {
     let is_old = |words: &Vec<u32>| match opcode(words) {
         op::EXECUTION_MODE => words[2] == mode::LOCAL_SIZE,
