@@ -6,6 +6,7 @@ use crate::place::{Place, Way};
 use crate::read::{is_compiled, read_for_wgsl, stage_of_model, unsplit_words};
 use crate::write::naga_text;
 use crate::{Error, ErrorKind, Language, Options, Result, Shader, Source, Target, read};
+use loader::spirv::transform::without_wide_products;
 use loader::spirv::{self, Grammar, ModuleIndex, model};
 use naga::ShaderStage;
 use naga::back::{glsl, hlsl};
@@ -129,7 +130,14 @@ pub fn translate(source: &Source<'_>, target: Target, options: &Options) -> Resu
     }
     let words = accepted(unsplit_words(source)?)?;
     let entry = entry(&words, source)?;
-    cross_written(&words, &entry, target, options)
+    let written = cross_written(&words, &entry, target, options);
+    let Err(error) = written else { return written };
+    // Languages differ in the types of operands that their functions take.
+    let plain = without_wide_products(&words)?;
+    match plain == words {
+        true => Err(error),
+        false => cross_written(&plain, &entry, target, options).map_err(|_| error),
+    }
 }
 
 /// Whether a source is SPIR-V, or becomes SPIR-V first.
@@ -160,8 +168,9 @@ fn cross_written(words: &[u32], entry: &Entry, target: Target, options: &Options
             // If the checker rejected an older version, an unchecked newer one is not returned.
             Ok(written) if doubted && written.check == Check::Unchecked => {}
             Ok(written) => return Ok(written),
-            // The first error names the missing feature; later ones repeat it.
-            Err(error) => refused = refused.or(Some(error)),
+            // Older GLSL names the missing feature; older HLSL and MSL name a version that is tried next.
+            Err(error) if target == Target::Glsl => refused = refused.or(Some(error)),
+            Err(error) => refused = Some(error),
         }
     }
     Err(refused.unwrap_or_else(|| ErrorKind::Language(format!("{target}: no version of it is known")).into()))

@@ -126,18 +126,11 @@ fn buffers(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// Scripts that another language changes: the language, a part of the path, and why.
-const KNOWN: &[(&str, &str, &str)] = &[
-    (
-        "hlsl",
-        "run/bounded.amber",
-        "a buffer is one array of words in HLSL, and indices of the translation are bounded by its ends",
-    ),
-    (
-        "hlsl",
-        "run/initialised.amber",
-        "HLSL has no first value of groupshared memory, and SPIRV-Cross leaves it out",
-    ),
-];
+const KNOWN: &[(&str, &str, &str)] = &[(
+    "hlsl",
+    "run/bounded.amber",
+    "a buffer is one array of words in HLSL, and indices of the translation are bounded by its ends",
+)];
 
 fn known(way: &str, file: &str) -> Option<&'static str> {
     let found = KNOWN.iter().find(|(of, part, _)| *of == way && file.contains(part));

@@ -11,6 +11,7 @@ mod linked;
 
 use crate::place::{Place, Way};
 use crate::{Result, Target};
+use loader::spirv::{ModuleIndex, class, op};
 use naga::back::{glsl, hlsl};
 
 /// Limit on calls along all paths of a module's call graph; SPIRV-Cross walks each path.
@@ -64,13 +65,33 @@ impl Dialect {
 /// # Errors
 /// SPIRV-Cross's error if the language cannot express the module.
 pub(crate) fn write(words: &[u32], entry: &Entry, dialect: Dialect) -> Result<(String, Vec<Place>)> {
-    let index = loader::spirv::ModuleIndex::new(words)?;
+    let index = ModuleIndex::new(words)?;
     let calls = loader::spirv::work::paths(&index);
     if calls > MAX_CALLS {
         let message = format!("{calls} calls along all paths are beyond SPIRV-Cross, which follows each");
         return Err(refusal(dialect.target(), message));
     }
+    if let (Dialect::Hlsl(_), Some(name)) = (dialect, initialised(&index)) {
+        let message =
+            format!("the initial value of the workgroup variable {name}: HLSL has none, and SPIRV-Cross drops it");
+        return Err(refusal(dialect.target(), message));
+    }
     linked::write(words, entry, dialect)
+}
+
+/// A workgroup variable with an initial value, by its name.
+fn initialised(index: &ModuleIndex<'_>) -> Option<String> {
+    let variables = index.instructions().take_while(|node| node.opcode != op::FUNCTION);
+    let id = variables
+        .filter(|node| node.opcode == op::VARIABLE && node.operand(2) == Some(class::WORKGROUP))
+        .find(|node| node.operand(3).is_some_and(|value| index.opcode(value) != op::UNDEF))?
+        .operand(1)?;
+    Some(
+        index
+            .name(id)
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| format!("%{id}")),
+    )
 }
 
 /// The error for a module that the language cannot express.

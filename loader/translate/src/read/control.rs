@@ -298,12 +298,9 @@ mod tests {
         let leaves = "OpSwitch %n %d 2 %a\n%a = OpLabel\nOpStore %o %f1\nOpBranch %m\n%d = OpLabel\nOpBranch %sm";
         let error = refused(leaves);
         assert!(error.contains("leaves the loop around it"), "{error}");
+        // Reading rewrites such modules first.
         let bytes: Vec<u8> = module(leaves).iter().flat_map(|word| word.to_le_bytes()).collect();
-        assert!(
-            read(&Source::new("a.spv", &bytes).unwrap())
-                .unwrap_err()
-                .is_unsupported()
-        );
+        assert!(read(&Source::new("a.spv", &bytes).unwrap()).is_ok());
         let error = refused(
             "OpSwitch %n %d 2 %a\n%d = OpLabel\nOpStore %o %f1\nOpBranch %a\n%a = OpLabel\nOpStore %o %f2\nOpBranch %sm",
         );

@@ -13,6 +13,7 @@ use crate::{Error, ErrorKind, Language, Result, Shader, sksl};
 use control::{switches_in_order, undefined_outside};
 use loader::SourceError;
 use loader::spirv::layout::{Rules, lay_out};
+use loader::spirv::transform::{leave_at_merges, without_fallthrough};
 use loader::spirv::{ModuleIndex, class, for_wgsl, model, split_interface, split_samplers};
 use naga::ShaderStage;
 use std::ops::Range;
@@ -407,7 +408,15 @@ pub fn words(source: &Source<'_>) -> Result<Vec<u32>> {
 
 fn words_for_naga(source: &Source<'_>, words: Vec<u32>) -> Result<Vec<u32>> {
     let words = split_interface(&split_samplers(&words)?)?;
-    let words = switches_in_order(&undefined_outside(&words))?.into_owned();
+    let words = undefined_outside(&leave_at_merges(&words)?).into_owned();
+    let words = match switches_in_order(&words) {
+        Ok(ordered) => ordered.into_owned(),
+        // Cases in no order that naga reads are copied.
+        Err(error) if error.is_unsupported() => {
+            switches_in_order(&undefined_outside(&without_fallthrough(&words)?))?.into_owned()
+        }
+        Err(error) => return Err(error),
+    };
     if !source.any_layout {
         return Ok(words);
     }
