@@ -227,7 +227,10 @@ pub fn translate_shader(shader: &Shader, target: Target, options: &Options) -> R
         let message = "GLSL for Vulkan is written of SPIR-V, a VBC, GLSL and HLSL, by SPIRV-Cross";
         return Err(ErrorKind::Unavailable(message.to_owned()).into());
     }
-    let (bytes, name) = naga_text(shader, target, options)?;
+    let (mut bytes, name) = naga_text(shader, target, options)?;
+    if target == Target::Wgsl && uses_subgroups(&String::from_utf8_lossy(&bytes)) {
+        bytes.splice(..0, *b"enable subgroups;\n\n");
+    }
     let entry = Entry {
         name,
         model: model_of_stage(shader.stage()),
@@ -258,6 +261,13 @@ pub fn translate_shader(shader: &Shader, target: Target, options: &Options) -> R
         check,
         places: Vec::new(),
     })
+}
+
+/// Whether a WGSL text calls subgroup functions or has their built-ins: naga writes both without the extension.
+fn uses_subgroups(text: &str) -> bool {
+    let calls = |(at, _): (usize, &str)| text[at + "subgroup".len()..].starts_with(|c: char| c.is_ascii_uppercase());
+    let others = ["@builtin(subgroup_", "quadBroadcast(", "quadSwap"];
+    text.match_indices("subgroup").any(calls) || others.iter().any(|other| text.contains(other))
 }
 
 fn version(dialect: Dialect) -> String {

@@ -104,7 +104,9 @@ fn refuses(target: Target) -> impl Fn(&dyn std::error::Error) -> Error {
 fn wgsl(shader: &Shader) -> Result<Vec<u8>> {
     use naga::back::wgsl::{WriterFlags, write_string};
     let text = write_string(&shader.module, &shader.info, WriterFlags::empty());
-    Ok(text.map_err(|error| refuses(Target::Wgsl)(&error))?.into_bytes())
+    let text = text.map_err(|error| refuses(Target::Wgsl)(&error))?;
+    // naga omits a predicate that is true; WGSL requires it.
+    Ok(text.replace("subgroupBallot()", "subgroupBallot(true)").into_bytes())
 }
 
 fn reads_again(written: &naga::Module, text: &[u8]) -> Result<()> {

@@ -345,6 +345,9 @@ pub(crate) fn stage_of_model(number: u32) -> Option<ShaderStage> {
 }
 
 fn parse_wgsl(text: &str) -> Result<naga::Module> {
+    // naga has the functions and rejects the extension; blanks keep positions.
+    const SUBGROUPS: &str = "enable subgroups;";
+    let text = &*text.replacen(SUBGROUPS, &" ".repeat(SUBGROUPS.len()), 1);
     crate::nesting::check(Language::Wgsl, text)?;
     guarded("at reading WGSL", || Ok(naga::front::wgsl::parse_str(text)))?.map_err(|error| {
         text_error(
