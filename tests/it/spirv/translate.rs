@@ -118,6 +118,10 @@ fn counts(folder: &Path) -> BTreeMap<String, Counts> {
 
 /// What a script's buffers held.
 fn buffers(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    // A script without buffers has no folder.
+    if !folder.is_dir() {
+        return BTreeMap::new();
+    }
     let files = crate::common::files(folder, "bin").into_iter();
     files
         .map(|path| (path.clone(), std::fs::read(&path).expect("a file")))
