@@ -18,6 +18,8 @@ corpus() {
 only=${1:-}
 # GLSL ES pairs on the emulator's engines.
 corpus retro mali::field::retro
+# Pairs of all corpora on the emulator and on the first Vulkan device.
+corpus pictures mali::field::shaders
 # Every verb on every source: which verbs reject it, and why.
 corpus verbs cli::languages
 # Pairs of Vulkan samples, packed and drawn.
