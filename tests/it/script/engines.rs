@@ -134,9 +134,10 @@ fn a_use_ends_at_its_time_limit() {
     let quick = corner(folder.path(), 255);
     let slow = folder.path().join("a_slow.amber");
     let text = std::fs::read_to_string(&quick).expect("a script");
+    // As a half, a counter does not get beyond 2048, and a fragment has its own limit of instructions.
     let text = text.replace(
         "color = tint;",
-        "float x = gl_FragCoord.x; for (float i = 0.0; i < 9999.0 * tint.x; i += 1.0) x = sin(x + i); color = vec4(x);",
+        "float x = gl_FragCoord.x; for (float i = 0.0; i < 2000.0 * tint.x; i += 1.0) x = sin(x + i); color = vec4(x);",
     );
     let text = text.replace("FRAMEBUFFER_SIZE 16 8", "FRAMEBUFFER_SIZE 1024 1024");
     let text = text.replace("SIZE 4 2\nEXPECT", "SIZE 1024 1024\nEXPECT");
