@@ -15,7 +15,7 @@ use crate::gpu::raster::edge;
 use crate::gpu::raster::triangle::Coverage;
 use crate::gpu::state::State;
 use crate::gpu::tile::access::Live;
-use crate::gpu::tile::batch::{Batch, Passed};
+use crate::gpu::tile::batch::{Batch, DepthPlane, Passed};
 use crate::gpu::tile::tiled_target::TiledTarget;
 use crate::gpu::tile::write_back::{self, Runs};
 use crate::gpu::tile::{Incoming, PIXELS, SIDE, Tile, in_tile, steps};
@@ -449,7 +449,10 @@ impl<'a> TileWorker<'a, '_> {
         self.clear();
         let (quads, out) = (self.scratch.coverage.covered(), &mut *self.scratch.out);
         self.tile.words(quads, &mut out.words);
-        let plane = (&ready.inputs, ready.offset);
+        let plane = DepthPlane {
+            inputs: &ready.inputs,
+            offset: ready.offset,
+        };
         self.tile.samples(&shader.state, plane, quads, &mut out.samples);
         let steps = info.code.paint(context, &ready.inputs, quads, out)?;
         self.tile.put_samples(quads, &out.samples.after);

@@ -57,6 +57,15 @@ enum Pass {
     All,
 }
 
+/// What the depths of a primitive's fragments are computed from.
+#[derive(Clone, Copy)]
+pub(crate) struct DepthPlane<'a> {
+    /// The primitive.
+    pub inputs: &'a Inputs,
+    /// Polygon offset, in the depth buffer's steps.
+    pub offset: f64,
+}
+
 impl Batch<'_> {
     /// Samples that are covered of a chunk's fragments: by the shape, the state's mask, and alpha as coverage.
     #[inline(always)]
@@ -95,15 +104,19 @@ impl Batch<'_> {
             }
             return depths;
         }
-        primitive_depths::<L>(range, (self.inputs, self.offset), self.quads, number, [right, below])
+        let plane = DepthPlane {
+            inputs: self.inputs,
+            offset: self.offset,
+        };
+        primitive_depths::<L>(range, plane, self.quads, number, [right, below])
     }
 }
 
-/// Depths that a primitive has where a chunk's fragments are, as the tile has them; `offset` is in the buffer's steps.
+/// Depths that a primitive has where a chunk's fragments are, as the tile has them.
 #[inline(always)]
 fn primitive_depths<L: QuadLanes>(
     range: [f64; 2],
-    (inputs, offset): (&Inputs, f64),
+    DepthPlane { inputs, offset }: DepthPlane<'_>,
     quads: Quads<'_>,
     number: usize,
     [right, below]: [f32; 2],
@@ -172,10 +185,10 @@ impl Tile {
     }
 
     /// What the tests of a primitive's fragments go by, in a tile of one sample.
-    pub(crate) fn samples(&self, state: &State, plane: (&Inputs, f64), quads: Quads<'_>, into: &mut Samples) {
+    pub(crate) fn samples(&self, state: &State, plane: DepthPlane<'_>, quads: Quads<'_>, into: &mut Samples) {
         let tile = self;
         dispatch!(
-            load_samples(tile: &Tile, state: &State, plane: (&Inputs, f64), quads: Quads<'_>, into: &mut Samples) -> (),
+            load_samples(tile: &Tile, state: &State, plane: DepthPlane<'_>, quads: Quads<'_>, into: &mut Samples) -> (),
             Found::best()
         );
     }
@@ -219,9 +232,9 @@ impl Tile {
     }
 }
 
-/// Loads what the tests of a primitive's fragments go by; `plane` has the primitive's depth and polygon offset.
+/// Loads what the tests of a primitive's fragments go by.
 #[inline(always)]
-fn load_samples<L: QuadLanes>(tile: &Tile, state: &State, plane: (&Inputs, f64), quads: Quads<'_>, into: &mut Samples) {
+fn load_samples<L: QuadLanes>(tile: &Tile, state: &State, plane: DepthPlane<'_>, quads: Quads<'_>, into: &mut Samples) {
     let (uses_depth, range, live) = (state.uses_depth(), state.depth_range.map(steps), quads.live());
     let [depths, stencils] = &mut into.tile;
     for number in 0..quads.count().div_ceil(QUADS) {
@@ -920,7 +933,11 @@ mod tests {
                 }
                 let mut out = Fragments::default();
                 tile.words(listed, &mut out.words);
-                tile.samples(&state, (&inputs, 1.0), listed, &mut out.samples);
+                let plane = DepthPlane {
+                    inputs: &inputs,
+                    offset: 1.0,
+                };
+                tile.samples(&state, plane, listed, &mut out.samples);
                 let kernel = engine.kernel(&context, true).expect("a kernel");
                 let ran = kernel.paint(&context, &inputs, listed, &mut out);
                 assert!(ran.is_some());
