@@ -12,7 +12,8 @@ struct Behind {
     pass: Pass,
     /// Modules that it changed.
     changed: AtomicUsize,
-    /// Makes every sum a difference, as a control.
+    /// Makes every sum of floats a difference, as a control: one of integers may count a loop or be an index, and lead a
+    /// shader out of its arrays.
     wrong: bool,
 }
 
@@ -25,12 +26,12 @@ impl Compile for Behind {
         self.changed
             .fetch_add(usize::from(words != code.words), Ordering::Relaxed);
         if self.wrong {
-            const I_ADD: u16 = 128;
-            const I_SUB: u16 = 130;
+            const F_ADD: u16 = 129;
+            const F_SUB: u16 = 131;
             let mut all = words[..5].to_vec();
             for one in spirv::instructions(&words).flatten() {
                 match one.opcode {
-                    I_ADD => all.extend(build(I_SUB, one.operands())),
+                    F_ADD => all.extend(build(F_SUB, one.operands())),
                     _ => all.extend(one.words),
                 }
             }
