@@ -71,7 +71,7 @@ impl Blending {
         self.write_mask >> channel & 1 == 1
     }
 
-    /// The blended colour, not yet clamped; incoming colours are, what is no number as 0.
+    /// The blended colour, not yet clamped; incoming colours are, NaN to 0.
     #[inline(always)]
     pub fn blend<L: Lanes>(&self, source: [L::V; 4], second: [L::V; 4], destination: [L::V; 4]) -> [L::V; 4] {
         let colors = Operands::<L> {
@@ -125,7 +125,7 @@ impl Blending {
     }
 }
 
-/// Channels from 0 to 1, what is no number as 0. Functions and not closures: those are not made for the vector units.
+/// Channels clamped to 0 and 1, NaN to 0. Functions, because closures are not compiled for the vector units.
 #[inline(always)]
 fn clamped<L: Lanes>([a, b, c, d]: [L::V; 4]) -> [L::V; 4] {
     [clamp::<L>(a), clamp::<L>(b), clamp::<L>(c), clamp::<L>(d)]

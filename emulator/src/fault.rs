@@ -20,7 +20,7 @@ pub enum FaultKind {
     Command,
     /// A render state, descriptor or frame register that makes no sense.
     State,
-    /// Words that are no instruction, an operation nobody knows, a jump outside the program.
+    /// Words that are no instruction, an unknown operation, a jump outside the program.
     Program,
     /// The job would go on for longer than its budget.
     Budget,

@@ -32,7 +32,7 @@ pub(crate) fn quantise<L: Lanes>(value: L::V, one: f32) -> L::V {
     L::floor(scaled::<L>(value, one))
 }
 
-/// The number whose whole part is [what is stored](quantise), for those who drop the rest by converting it.
+/// The number whose whole part is [what is stored](quantise), for callers that truncate.
 #[inline(always)]
 pub(crate) fn scaled<L: Lanes>(value: L::V, one: f32) -> L::V {
     let value = L::min(L::max(value, L::splat(0.0)), L::splat(1.0));

@@ -19,7 +19,7 @@ pub const PAGE: u32 = 4096;
 
 /// Bytes behind a buffer object that are shared, say with the process whose driver writes them.
 ///
-/// They may change at any time, so nobody gets a reference: bytes are copied out and in. The size never changes, and
+/// They may change at any time, so there are no references to them: bytes are copied out and in. The size never changes, and
 /// callers keep every range within it.
 pub trait Backing: Send + Sync {
     /// How many bytes there are.
@@ -145,7 +145,7 @@ impl Memory {
         }
     }
 
-    /// Keeps from now on where is written; forgets what was kept before.
+    /// Logs from now on where is written, from an empty log.
     pub fn keep_writes(&mut self) {
         self.written.get_or_insert_default().clear();
     }
@@ -317,7 +317,7 @@ impl Memory {
             .unwrap_or_default()
     }
 
-    /// `length` bytes at `address` of an object that nobody else holds.
+    /// `length` bytes at `address` of an object that is not shared.
     pub fn borrow(&self, address: u32, length: u32) -> Option<&[u8]> {
         let (object, start) = self.find(address, length).ok()?;
         match &object.data {
@@ -326,7 +326,7 @@ impl Memory {
         }
     }
 
-    /// `length` bytes at `address` of an object that nobody else holds, to write into; nothing either where writes are kept
+    /// `length` bytes at `address` of an object that is not shared, to write into; nothing either where writes are logged
     /// and not all of the bytes will be written.
     pub fn borrow_mut(&mut self, address: u32, length: usize, whole: bool) -> Option<&mut [u8]> {
         let short = u32::try_from(length).ok()?;

@@ -2,7 +2,7 @@
 //! lane the bits [`One`](num::lanes::One) gives.
 //!
 //! The types of lanes stay inside the crate, and only [`dispatch!`] names them: it takes a [`Found`], which can be had
-//! only by asking the processor, and calls functions that are compiled for what was found.
+//! only by asking the processor, and calls functions that are compiled for each instruction set.
 
 use num::half;
 use num::lanes::{Lanes, One, QuadLanes};
@@ -45,7 +45,7 @@ impl Found {
     }
 }
 
-/// The best level of this processor, which is asked once: others want to know it very often.
+/// The best level of this processor; detected once, because callers read it very often.
 #[inline]
 pub fn level() -> Level {
     static LEVEL: OnceLock<Level> = OnceLock::new();
@@ -259,7 +259,7 @@ macro_rules! forward {
     ($($name:ident($($arg:ident: $type:ty),*) -> $out:ty = $body:expr;)*) => {$(
         #[inline(always)]
         fn $name($($arg: $type),*) -> $out {
-            // SAFETY: the token is only used where the processor was asked for these instructions, or every
+            // SAFETY: the token is only used where the processor was found to have these instructions, or every
             // processor has them (see the module), and they work on values.
             unsafe { $body }
         }
@@ -392,7 +392,7 @@ mod tests {
             let pair: [[f32; 16]; 2] = std::array::from_fn(|_| std::array::from_fn(|_| value()));
             let [a, b] = &pair;
             let portable = all::<Portable>(a, b);
-            // NaN's bits are nobody's promise.
+            // The bits of a NaN are unspecified.
             let plain = |rows: &[[u32; 16]]| -> Vec<[u32; 16]> {
                 let clean = |bits: u32| {
                     if f32::from_bits(bits).is_nan() {

@@ -73,7 +73,7 @@ impl ThreadPool {
     }
 }
 
-/// A thread is awake: wakes two others, and waits for work.
+/// Body of a prewoken thread: wakes two others, and waits for work.
 fn prewake(number: usize, last: usize, calls: &Arc<AtomicUsize>, before: usize, of_waker: usize) {
     processor::leave(of_waker);
     let here = processor::here();
@@ -91,7 +91,7 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Has a thread work, which first hands out twice as much: to wake another takes a while, and so everybody does.
+/// Starts a thread, which first starts two more: waking a thread takes long, so all threads share that work.
 fn hand_out<'a, H: Fn(usize) + Sync>(
     scope: &Scope<'a>,
     number: usize,

@@ -36,7 +36,7 @@ pub fn split_critical(function: &mut Function) {
     }
 }
 
-/// Cuts blocks into pieces of so many operations at most.
+/// Cuts blocks into pieces of at most `length` operations.
 pub fn split_long(function: &mut Function, length: usize) {
     for block in function.order() {
         let mut at = block;

@@ -76,14 +76,14 @@ impl Error {
         } else {
             Kind::Invalid
         };
-        // The place is told beside it.
+        // The place is a field of its own.
         let message = match error.kind() {
             translate::ErrorKind::Text { error, file: None, .. } => error.message.clone(),
             _ => error.to_string(),
         };
-        let mut told = Self::new(kind, message);
-        told.0.source = Some(Arc::new(error));
-        told
+        let mut converted = Self::new(kind, message);
+        converted.0.source = Some(Arc::new(error));
+        converted
     }
 
     /// The same with a place, unless it has one.

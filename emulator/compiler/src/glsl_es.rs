@@ -1,6 +1,6 @@
 //! GLSL ES 1.00 (and 3.00, and desktop GLSL of that age) for a front end that knows modern GLSL only: the preprocessor
 //! runs first, then the tokens are rewritten. Attributes, varyings, uniforms and built-in variables become plain global
-//! variables, whose roles are told beside the text. The reader of [`translate`] takes it from there.
+//! variables, whose roles are returned beside the text. [`translate`] parses that.
 
 mod block;
 mod declaration;

@@ -54,8 +54,8 @@ pub fn end(variables: &[Variable]) -> u32 {
     variables.last().map_or(0, |last| last.first + last.scalars())
 }
 
-/// The uniform of fragment programs whose language counts the window's rows from above: how many there are. Whoever runs
-/// the program sets it.
+/// The uniform with the window's height, of fragment programs whose language counts rows from above. The driver
+/// sets it.
 pub const TARGET_HEIGHT: &str = "skrymir_TargetHeight";
 
 /// A texture with its sampler.

@@ -40,7 +40,7 @@
 //! assert_eq!(prepared.varying(&gpu, 1, 0, 2)?, [0.5, 0.0]);
 //! assert_eq!(prepared.varying(&gpu, 2, 0, 2)?, [0.0, 0.5]);
 //!
-//! // What the hardware has nothing for is told with its place.
+//! // An error for what the hardware lacks has its place.
 //! let loops = "uniform int n; void main() { int i = 0; while (true) { i += n } gl_Position = vec4(i); }";
 //! assert!(compile(Input::GlslEs(loops, Stage::Vertex), &Options::default()).unwrap_err().span().is_some());
 //! # Ok(())
@@ -342,10 +342,10 @@ pub(crate) fn foreign(error: translate::Error, text: Option<&str>) -> Error {
         _ => (None, error.offset()),
     };
     let place = place.or(of_module.map(|at| at as usize..at as usize + 1));
-    let told = Error::of_reader(error).at(place);
+    let error = Error::of_reader(error).at(place);
     match of_file {
-        Some(_) => told.at_offset(of_file),
-        None => told,
+        Some(_) => error.at_offset(of_file),
+        None => error,
     }
 }
 

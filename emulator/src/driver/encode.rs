@@ -151,7 +151,7 @@ fn vertex_stream(
     if attributes.is_empty() {
         attributes.push(VertexSpec::floats(memory.allocate(16)?, 4, 0));
     }
-    // What fragments do not want goes where nobody looks.
+    // Outputs that the fragment program does not read go to unused memory.
     let nowhere = memory.allocate(16)?;
     let spec = |output: &Output| match output {
         Output::Position => VertexSpec::position(positions),

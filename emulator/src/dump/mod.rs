@@ -116,7 +116,7 @@ impl Stream {
     }
 }
 
-/// Bits of a command that no row knows, behind its text.
+/// Undocumented bits of a command, behind its text.
 fn with_undocumented(text: String, bits: &[(usize, u32)]) -> String {
     let words = ["value", "operation"];
     bits.iter().fold(text, |text, (word, bits)| {

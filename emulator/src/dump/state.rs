@@ -79,11 +79,11 @@ pub(super) fn words_at(memory: &Memory, address: u32, bytes: u32) -> Vec<u32> {
 pub struct Said {
     /// The words.
     pub text: String,
-    /// It is not what a driver sets when nobody asks for anything.
+    /// It differs from a driver's default state.
     pub unusual: bool,
 }
 
-/// Tests, blending and varyings of a render state in words, and what of it nobody knows.
+/// Tests, blending and varyings of a render state in words, and its undocumented bits.
 pub fn render_state_words(state: &State) -> Vec<Said> {
     let mut said = pixels(state);
     said.extend(state.unknown.iter().map(|(word, bits)| Said {

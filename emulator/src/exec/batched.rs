@@ -64,7 +64,7 @@ impl BatchedQuads {
         self.cut(0);
     }
 
-    /// Forgets all behind the first so many.
+    /// Keeps the first `count` quads.
     #[inline]
     pub fn cut(&mut self, count: usize) {
         self.count = self.count.min(count);
@@ -129,7 +129,7 @@ impl BatchedQuads {
         &self.quads[..self.count]
     }
 
-    /// Has what is behind the last quad, up to so many, be that one again.
+    /// Repeats the last quad until there are `quads`.
     pub fn pad(&mut self, quads: usize) {
         let Some(last) = self.count.checked_sub(1) else { return };
         let word = self.words[last];
@@ -183,7 +183,7 @@ pub trait QuadBatcher: Send + Sync {
     /// Instructions that each fragment runs.
     fn instruction_count(&self) -> u32;
 
-    /// It asks for depth or for 1/w, even where primitives are flat.
+    /// It reads depth or 1/w, even where primitives are flat.
     fn reads_depth(&self) -> bool;
 
     /// Makes words of quads, as [`FragmentKernel::paint`](super::FragmentKernel::paint) does.

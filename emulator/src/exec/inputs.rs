@@ -108,7 +108,7 @@ impl Planes {
     }
 }
 
-/// [`Inputs`] of some primitives, as far as they are asked for: the rest is stale.
+/// [`Inputs`] of some primitives. Only the used components are set; the rest is stale.
 #[derive(Clone, Debug, Default)]
 pub struct ManyInputs {
     /// Where planes have their base, in pixels: columns and rows.

@@ -70,14 +70,14 @@ impl VertexRows {
         outputs: 0,
     };
 
-    /// So many attributes and outputs of each vertex, at most sixteen of each, all zero.
+    /// Rows for `attributes` and `outputs` of each vertex, at most sixteen of each, all zero.
     pub fn new(attributes: usize, outputs: usize) -> Self {
         let mut rows = Self::EMPTY;
         rows.clear(attributes, outputs);
         rows
     }
 
-    /// Attributes given vertex after vertex, `count` of each, and so many outputs, all zero; vertices beyond [`MAX_VERTICES`]
+    /// Attributes given vertex after vertex, `count` of each, and `outputs` outputs, all zero; vertices beyond [`MAX_VERTICES`]
     /// are left out.
     pub fn of(values: &[[f32; 4]], count: usize, outputs: usize) -> Self {
         let mut rows = Self::new(count, outputs);
@@ -91,7 +91,7 @@ impl VertexRows {
         rows
     }
 
-    /// So many attributes and outputs from now on, all zero.
+    /// Changes the number of attributes and outputs, and sets all of them to zero.
     pub fn clear(&mut self, attributes: usize, outputs: usize) {
         (self.attributes, self.outputs) = (attributes.min(MOST), outputs.min(MOST));
         self.at_least(row::RESULTS.into());
@@ -133,7 +133,7 @@ impl VertexRows {
         (number < self.outputs).then(|| self.four(row::OUTPUTS, number))
     }
 
-    /// All rows, so many at least, those that an instruction names as missing attributes filled in.
+    /// All rows, at least `count`; missing attributes that an instruction reads (`named`) have their default.
     pub(super) fn machine(&mut self, count: usize, named: u16) -> &mut [Row] {
         self.at_least(count);
         for number in (self.attributes..MOST).filter(|number| named >> number & 1 == 1) {

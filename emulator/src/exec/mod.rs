@@ -97,7 +97,7 @@ pub struct FragmentProgram {
     pub reads_tile: bool,
     /// Samplers that are named, a bit each.
     samplers: u32,
-    // Engines keep here what they make of a program, so that it goes when the program goes: why this file knows two of their
+    // Engines cache here what they compile, so that it is dropped with the program. That is why this file names two of their
     // types.
     /// The program as the fast engine runs it, for each orientation it has met.
     wide: Compiled<Orientation, wide::FragmentCode>,
@@ -181,7 +181,7 @@ impl FragmentProgram {
         self.temporaries = Some((have_low.min(low), have_high.max(high)));
     }
 
-    /// Whether it names so many temporaries that only the scalar engine runs it.
+    /// Whether it has more temporaries than any engine but the scalar one supports.
     fn has_many_temporaries(&self) -> bool {
         let floats = self.temporaries.map_or(0, |(low, high)| high - low + 1);
         floats > wide::MAX_TEMPORARIES
@@ -402,9 +402,9 @@ pub trait FragmentKernel: Send + Sync {
     /// It never leaves fragments to [`Engine::fragments`].
     fn is_infallible(&self) -> bool;
 
-    /// Makes [`Fragments::words`] of fragments, in a context that wants them, in the place of those they are blended with, and
-    /// alphas if it wants those; nothing else of `out` changes. How many instructions each fragment ran; nothing where they are
-    /// left to [`Engine::fragments`]: the words are of no use then.
+    /// Computes [`Fragments::words`] of fragments, in a context that wants them, in place of those they are blended with, and
+    /// alphas if it wants those; nothing else of `out` changes. Returns the instructions that each fragment ran, or nothing where
+    /// [`Engine::fragments`] has to run them: the words are invalid then.
     fn paint(
         &self,
         context: &FragmentContext<'_>,
@@ -413,9 +413,9 @@ pub trait FragmentKernel: Send + Sync {
         out: &mut Fragments,
     ) -> Option<u32>;
 
-    /// Makes words of all fragments of tiles beside each other, of which the first one's first pixel is `first`, in a context
-    /// that wants them and no alphas, in the place of those they are blended with. What comes back is as of
-    /// [`FragmentKernel::paint`]; where that is nothing, what they are blended with is lost.
+    /// Computes words of all fragments of tiles beside each other, of which the first one's first pixel is `first`, in a context
+    /// that wants them and no alphas, in place of those they are blended with. Returns the same as
+    /// [`FragmentKernel::paint`]; where that is nothing, the words they are blended with are lost.
     fn shade_in_place(
         &self,
         context: &FragmentContext<'_>,
@@ -453,8 +453,8 @@ pub trait Engine: Send + Sync {
         out: &mut Fragments,
     ) -> Result<()>;
 
-    /// What makes words of fragments in one go, for a context that wants them; `flat`: of primitives with one w. Nothing where
-    /// [`Engine::fragments`] has to be asked each time.
+    /// A kernel that computes words of fragments in one call, for a context that wants them; `flat`: of primitives with one w. Nothing where
+    /// there is none and [`Engine::fragments`] runs all.
     fn kernel(&self, _context: &FragmentContext<'_>, _flat: bool) -> Option<Arc<dyn FragmentKernel>> {
         None
     }
@@ -470,7 +470,7 @@ pub trait Engine: Send + Sync {
         true
     }
 
-    /// The pixel that is observed: [`Engine::painted`] reports it.
+    /// The pixel that is observed: [`Engine::drawn`] reports it.
     fn observed_pixel(&self) -> Option<(u32, u32)> {
         None
     }
@@ -480,6 +480,6 @@ pub trait Engine: Send + Sync {
         None
     }
 
-    /// A fragment's colour went to the watched pixel, or nothing did: what the tile had there and has now.
+    /// A fragment's colour went to the observed pixel, or nothing did: what the tile had there and has now.
     fn painted(&self, _before: [f32; 4], _color: Option<[f32; 4]>, _after: [f32; 4]) {}
 }

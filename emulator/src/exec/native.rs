@@ -44,7 +44,7 @@ use std::time::Instant;
 const MOST: usize = 512;
 const MOST_STATES: usize = 16;
 
-/// What is cache: code by the program's words.
+/// What is cached: code by the program's words.
 type CodeCache = HashMap<Vec<u32>, Vec<(Key, Option<Arc<Program>>)>>;
 
 /// The engine of machine code.

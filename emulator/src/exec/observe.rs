@@ -4,9 +4,9 @@
 use super::{FragmentProgram, VertexProgram};
 use utgard::{gp, pp};
 
-/// Something that watches programs run. Events of one vertex or quad come in order, between a beginning and the next.
+/// An observer of running programs. Events of one vertex or quad come in order, between a beginning and the next.
 pub trait Observer {
-    /// Whether anybody watches.
+    /// Whether events are reported.
     const ON: bool;
 
     /// A quad begins at a pixel; `live` are the fragments that are wanted.
@@ -108,7 +108,7 @@ pub struct VertexStep<'a> {
     pub outputs: &'a [[f32; 4]],
 }
 
-/// Nobody watches.
+/// No observer: events are not reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Off;
 

@@ -22,16 +22,16 @@ pub type Sink = Box<dyn Write + Send>;
 /// Which instructions are traced one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tell {
-    /// Nobody's.
+    /// None.
     #[default]
     Nothing,
-    /// Everybody's.
+    /// All.
     Everything,
     /// Those of the fragments at a pixel.
     Pixel(u32, u32),
 }
 
-/// The plain engine, watched. Clones share what was seen, so one can run in a GPU and another be asked.
+/// The scalar engine with an observer. Clones share the report, so that one can run in a GPU and another be read.
 #[derive(Clone)]
 pub struct Observed {
     log: Arc<Mutex<Log>>,
@@ -151,7 +151,7 @@ impl Watched {
     }
 }
 
-/// Steps of fragments at the watched pixel that are kept.
+/// Steps of fragments at the observed pixel that are kept.
 const MAX_STEPS: usize = 1 << 18;
 
 /// A program that was run.
@@ -263,7 +263,7 @@ impl Log {
         self.line(number).map(|line| line.text.clone()).unwrap_or_default()
     }
 
-    /// Keeps a step of a fragment at the watched pixel, while there is room.
+    /// Keeps a step of a fragment at the observed pixel, while there is room.
     fn keep(&mut self, begins: Option<PixelFragment>, step: Step) {
         self.pixel.extend(begins);
         if let Some(fragment) = self.pixel.last_mut().filter(|_| self.room > 0) {
@@ -328,12 +328,12 @@ impl Observer for Log {
     fn temporary(&mut self, lane: usize, index: i64, write: bool) {
         if !self.quad.temporary(lane, index, write) {
             self.pending
-                .push((lane, format!("reads temporary {index}, which nobody wrote")));
+                .push((lane, format!("reads temporary {index}, which was not written")));
         }
     }
 }
 
-/// Numbers of a vector for people.
+/// The components of a vector as text.
 fn numbers(values: &[f32]) -> String {
     let texts: Vec<String> = values.iter().map(|value| format!("{value}")).collect();
     format!("({})", texts.join(", "))

@@ -62,7 +62,7 @@ impl Engine for ScalarWithQuirks {
     }
 }
 
-/// Runs vertices on hardware as switches suppose it, watched.
+/// Runs vertices with silicon switches and an observer.
 ///
 /// # Errors
 /// As [`Engine::vertices`].
@@ -88,7 +88,7 @@ pub fn vertices<O: Observer>(batch: &mut VertexBatch<'_>, silicon: Silicon, obse
     Ok(())
 }
 
-/// Runs quads on hardware as switches suppose it, watched.
+/// Runs quads with silicon switches and an observer.
 ///
 /// # Errors
 /// As [`Engine::fragments`].

@@ -58,7 +58,7 @@ pub struct Frame {
     pub write_backs: Vec<WriteBack>,
     /// Each PP's list of tiles.
     pub lists: Vec<u32>,
-    /// Registers with bits nobody knows: number and value.
+    /// Registers with undocumented bits: number and value.
     pub unknown: Vec<(usize, u32)>,
 }
 
@@ -139,7 +139,7 @@ fn write_back(unit: &WriteBackUnit) -> WriteBack {
     }
 }
 
-/// Bits that no row knows, and what is known but done by nobody: other sub-pixels, other edges, down-sampling.
+/// Undocumented bits, and documented ones without an implementation: other sub-pixels, other edges, down-sampling.
 fn unknown(words: &[u32], frame: &PpFrame) -> Vec<(usize, u32)> {
     let mut unknown = PpFrame::undocumented(&words[..LISTS]);
     let mut unusual = |name: &str, value: u32, usual: u32| {

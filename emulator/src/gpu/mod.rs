@@ -45,7 +45,7 @@ pub const GP_FRAME_WORDS: usize = GpFrame::WORDS;
 pub struct Gpu {
     /// Its address space.
     pub memory: Memory,
-    /// What jobs met that nobody knows.
+    /// Undocumented values that jobs met.
     pub notes: Notes,
     lists: Lists,
     geometry: Option<Arc<Geometry>>,
@@ -66,7 +66,7 @@ pub struct Gpu {
     tile_ops: TileOps,
 }
 
-/// Instructions a job may run unless another number is asked for: half a minute or so of the fast engine.
+/// The default limit of a job's instructions: about half a minute of the fast engine.
 const BUDGET: u64 = 1 << 36;
 
 /// What a GP job did.
@@ -154,7 +154,7 @@ impl Gpu {
         let earlier = std::mem::replace(&mut self.geometry, geometry);
         let primitives = self.geometry.as_ref().map_or(0, |all| all.primitives.len() as u64);
         self.spare_lists = built.map(|built| self.lists.put(built)).unwrap_or_default();
-        // Nobody's any more, once its lists are others'.
+        // The last reference, once its lists are reused.
         self.earlier = earlier.and_then(Arc::into_inner);
         Ok(GeometryStats {
             vertices: shader.vertices,
@@ -179,7 +179,7 @@ impl Gpu {
         self.pp(frame, Some(watch)).map_err(|fault| fault.of(Job::Pp))
     }
 
-    /// What the last GP job made, for those who watch pixel jobs; nothing where it built no lists.
+    /// The last GP job's result, for observers of pixel jobs; nothing where it built no lists.
     pub fn geometry(&self) -> Option<&Arc<Geometry>> {
         self.geometry.as_ref()
     }

@@ -1,4 +1,4 @@
-//! What a job met that nobody knows the meaning of: said once each, not passed over in silence.
+//! Undocumented values that jobs met, each reported once.
 
 use std::collections::BTreeSet;
 

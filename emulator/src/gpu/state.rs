@@ -64,7 +64,7 @@ pub struct State {
     pub varyings: u32,
     /// Triangles that turn counter-clockwise in the picture's rows are the front.
     pub front_ccw: bool,
-    /// Words with bits nobody knows: number and the bits.
+    /// Words with undocumented bits: number and the bits.
     pub unknown: Vec<(usize, u32)>,
 }
 

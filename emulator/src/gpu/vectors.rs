@@ -1,4 +1,4 @@
-//! Vectors of four floats as vertices have them: from memory, and turned into rows of numbers for those who look at many at a
+//! Vectors of four floats as vertices have them: from memory, and transposed into rows for code that works on many at a
 //! time.
 
 /// A vector as it lies in memory.

@@ -1,4 +1,4 @@
-//! Objects whose bytes are lent to those who write them, many at once, while everybody else reads the other objects.
+//! Objects whose bytes are lent to threads that write them, many at once, while other threads read the other objects.
 
 use super::{Backing, Data, Memory};
 use crate::simd::{self, FetchFor};
@@ -11,7 +11,7 @@ pub(crate) struct Lent {
     /// Bytes of the object.
     size: u32,
     data: Data,
-    /// What of them was asked for: its address, where it begins in the object, and how long it is.
+    /// The requested range: its address, where it begins in the object, and its length.
     address: u32,
     start: usize,
     length: usize,
@@ -25,8 +25,8 @@ impl Memory {
         (address - object.address < object.size).then_some(slot)
     }
 
-    /// Takes the object with `length` bytes at `address` out, so that nobody finds it any more; nothing where there is none,
-    /// or where writes are kept.
+    /// Takes the object with `length` bytes at `address` out of the address space; nothing where there is none,
+    /// or where writes are logged.
     pub(crate) fn lend(&mut self, address: u32, length: u32) -> Option<Lent> {
         if self.written.is_some() {
             return None;
@@ -54,7 +54,7 @@ impl Memory {
 }
 
 impl Lent {
-    /// Somewhere to write pieces to, none of which crosses a border between parts of so many bytes.
+    /// A target for pieces, none of which crosses a border between parts of `part` bytes.
     pub(crate) fn target(&mut self, part: usize) -> Target<'_> {
         let part = part.max(1);
         let bytes = match &mut self.data {
@@ -81,8 +81,8 @@ pub(crate) struct Array {
 }
 
 impl Lent {
-    /// Somewhere for each part of each of some arrays that lie apart in what was asked for; nothing where they do not, or
-    /// where somebody else holds the bytes, too.
+    /// A target for each part of each of some arrays that lie apart in the object; nothing where they do not, or
+    /// where the bytes are shared.
     pub(crate) fn arrays(&mut self, arrays: &[Array]) -> Option<Vec<Sinks<'_>>> {
         let Data::Own(bytes) = &mut self.data else { return None };
         let (mut rest, mut at) = (&mut bytes[self.start..self.start + self.length], self.address);
@@ -120,7 +120,7 @@ enum Bytes<'a> {
 }
 
 impl Target<'_> {
-    /// Brings the place of a piece of so many bytes near, so that nobody waits when it comes.
+    /// Prefetches the place of a piece of `length` bytes.
     pub(crate) fn expect(&self, address: u32, length: usize, write: FetchFor) {
         let at = address.wrapping_sub(self.address) as usize;
         let Bytes::Parts(parts, part) = &self.bytes else { return };
@@ -167,7 +167,7 @@ impl Target<'_> {
     }
 }
 
-/// Bytes that nobody else writes.
+/// Bytes that one thread writes.
 pub(crate) struct Own<'a> {
     address: u32,
     bytes: &'a mut [u8],
@@ -226,7 +226,7 @@ pub(crate) enum Sinks<'a> {
 }
 
 impl<'a> Sinks<'a> {
-    /// The place with a number, which is asked for once.
+    /// The place with a number, which is taken once.
     pub(crate) fn take(&self, number: usize) -> Option<Sink<'_, 'a>> {
         match self {
             Self::Shared(target) => Some(Sink::Shared(target)),
@@ -236,7 +236,7 @@ impl<'a> Sinks<'a> {
 }
 
 impl Lent {
-    /// Somewhere for each of some pieces, by address and length, if they lie one behind the other in what was asked for;
+    /// Somewhere for each of some pieces, by address and length, if they lie one behind the other in the requested range;
     /// else a [`Lent::target`] for all.
     pub(crate) fn sinks(&mut self, pieces: &[(u32, usize)], part: usize) -> Sinks<'_> {
         if !self.has_apart(pieces) {
@@ -256,7 +256,7 @@ impl Lent {
         Sinks::Own(pieces.iter().map(&mut own).collect())
     }
 
-    /// Whether pieces lie one behind the other in what was asked for, and nobody else holds the bytes.
+    /// Whether pieces lie one behind the other in the object, and the bytes are not shared.
     fn has_apart(&self, pieces: &[(u32, usize)]) -> bool {
         let mut end = 0;
         let mut is_behind = |(address, length): &(u32, usize)| {

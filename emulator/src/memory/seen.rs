@@ -99,7 +99,7 @@ impl Memory {
         self.job = None;
     }
 
-    /// The version of the object with `length` bytes at `address`; nothing where somebody else may write them, too, and no
+    /// The version of the object with `length` bytes at `address`; nothing where the bytes are shared with a writer, and no
     /// job is under way.
     fn version(&self, address: u32, length: u32) -> Option<Version> {
         let (object, _) = self.find(address, length).ok()?;
@@ -131,7 +131,7 @@ impl Seen {
         }
     }
 
-    /// Room for others in their place, once nobody has them any more.
+    /// Their allocation, for reuse, if this is the last reference.
     pub(crate) fn into_room(self) -> Vec<u8> {
         Arc::into_inner(self.bytes).unwrap_or_default()
     }
@@ -146,7 +146,7 @@ impl Seen {
         self.bytes.len()
     }
 
-    /// Whether they are as they were. They are not looked at where nobody wrote into their object; many are by all threads.
+    /// Whether they are as they were. They are compared only if their object was written; many bytes are by all threads.
     pub(crate) fn is_still(&self, memory: &Memory, pool: Option<&ThreadPool>) -> bool {
         let version = memory.version(self.address, self.bytes.len() as u32);
         let mut seen = lock(&self.version);
@@ -214,7 +214,7 @@ mod tests {
 
     /// Another memory is another one, even where as much was written.
     #[test]
-    fn memories_are_told_apart() {
+    fn memories_are_distinguished() {
         let filled = |byte| {
             let mut memory = Memory::default();
             memory.map(0x1000, 0x1000).unwrap();
@@ -248,7 +248,7 @@ mod tests {
         assert!(!seen.is_still(&memory, None));
     }
 
-    /// Of what others write, too, a job sees one state: what it saw first. Between jobs all is looked at.
+    /// A job sees one state of shared bytes: that of its first read. Between jobs all bytes are compared.
     #[test]
     fn a_job_looks_once() {
         let bytes = Arc::new(Mutex::new(vec![0; 0x1000]));

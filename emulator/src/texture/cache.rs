@@ -36,7 +36,7 @@ pub(super) struct Decoded {
 }
 
 impl Decoded {
-    /// Room for other bytes and texels in the place of these, as far as nobody else has them.
+    /// The allocations of bytes and texels, for reuse, as far as these are the last references.
     pub(super) fn into_room(self) -> (Vec<Vec<u8>>, Vec<u32>) {
         let bytes = self.bytes.into_iter().map(Seen::into_room);
         (bytes.collect(), Arc::into_inner(self.colors).unwrap_or_default())
@@ -47,7 +47,7 @@ impl Decoded {
     }
 }
 
-/// Decoded levels, and when each was asked for last.
+/// Decoded levels, and when each was used last.
 #[derive(Debug, Default)]
 struct Levels {
     all: HashMap<Key, (Arc<Decoded>, u64)>,
@@ -74,7 +74,7 @@ impl TextureCache {
         Some(level.clone())
     }
 
-    /// Takes the level of a key out, if it is kept and nobody else has it.
+    /// Takes the level of a key out, if it is kept and this is the last reference.
     pub(super) fn take(&self, key: &Key) -> Option<Decoded> {
         let mut levels = self.levels();
         let (level, _) = levels.all.remove(key)?;
@@ -82,7 +82,7 @@ impl TextureCache {
         Arc::into_inner(level)
     }
 
-    /// Keeps a level; those that nobody asked for the longest time make room.
+    /// Keeps a level, and evicts the least recently used ones.
     pub(super) fn put(&self, key: Key, level: Decoded) {
         let mut levels = self.levels();
         let size = level.size();

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 /// Texels from some level to the smallest, if they can be had.
 type Texels = Option<Arc<Vec<u32>>>;
 
-/// Levels as far as anybody wanted them.
+/// Levels, decoded on demand.
 #[derive(Debug)]
 pub(super) struct Chain {
     /// From each level to the smallest.
@@ -19,7 +19,7 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// Levels of so many texels, the largest first.
+    /// Levels of these numbers of texels, the largest first.
     pub(super) fn new(counts: impl DoubleEndedIterator<Item = usize>) -> Self {
         let mut places = Vec::new();
         let mut end = 0usize;

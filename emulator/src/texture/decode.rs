@@ -23,7 +23,7 @@ impl Texture<'_> {
         let format = self.format.filter(|_| self.has_words)?;
         let levels = self.levels.get(first..self.chain.len())?;
         let faces = self.descriptor.faces();
-        // A size nobody checked is at most what the level's memory has room for.
+        // An unchecked size is at most what the level's memory has room for.
         let fits = |level: &Level<'_>| {
             let [width, height, _] = level.size;
             u64::from(width) * u64::from(height) * u64::from(faces) <= u64::from(level.length) * 2
@@ -148,7 +148,7 @@ impl Texture<'_> {
         );
     }
 
-    /// The texels of rows of a layer of a level over black ones, each row so many behind the one before.
+    /// The texels of rows of a layer of a level over black ones, rows a stride apart.
     fn layer_colors(
         &self,
         colors: &mut [u32],
@@ -215,7 +215,7 @@ impl Texture<'_> {
     }
 }
 
-/// Puts around each face of a cube, of so many texels a side, those of the faces beside it.
+/// Puts around each face of a cube, of `side` texels a side, those of the faces beside it.
 fn add_borders(texels: &mut [u32], side: u32) {
     let (stride, end) = (side as usize + 2, i64::from(side));
     let last = end - 1;
@@ -412,8 +412,8 @@ mod tests {
         assert!(bordered > 10);
     }
 
-    /// Whatever level is asked for first, each one's words are its texels; larger levels are there only if they were asked
-    /// for, and all of them are kept for the next job.
+    /// Whatever level is requested first, each one's words are its texels; larger levels are decoded only on request,
+    /// and all of them are kept for the next job.
     #[test]
     fn levels_come_as_they_are_wanted() {
         let mut random = fastrand::Rng::with_seed(5);
@@ -453,7 +453,7 @@ mod tests {
     }
 
     /// Many threads make the same texels as one, of every format, with borders and without, also where memory ends before they
-    /// do; and before anybody asked they make those only that are wanted.
+    /// do; without a request they decode only the wanted ones.
     #[test]
     fn threads_decode_the_same_together() {
         let mut random = fastrand::Rng::with_seed(7);

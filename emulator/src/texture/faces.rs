@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(look([0.0, -2.0, 1.0, 0.0]), (3, [0.5, 0.25]));
         assert_eq!(look([-2.0, 0.0, 1.0, 0.0]), (1, [0.75, 0.5]));
         assert_eq!(look([0.0, 0.0, -1.0, 0.0]), (5, [0.5, 0.5]));
-        // A direction beside the face it is asked for.
+        // A direction beside the requested face.
         assert_eq!(on_face([1.0, 0.0, -1.5, 0.0], 0), [1.25, 0.5]);
         for face in 0..6 {
             let direction = direction_of([1, -2, 4], face);

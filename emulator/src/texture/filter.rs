@@ -160,7 +160,7 @@ impl Filter {
         nearest: bool,
     ) -> ([L::V; 4], L::M) {
         let larger = L::max(L::abs(x), L::abs(y));
-        // What is no number is greater than nothing, on either side.
+        // Every comparison with NaN is false.
         let near = L::gt(L::splat(FAR), L::select(L::eq(x, x), larger, L::splat(f32::INFINITY)));
         if nearest {
             let column = self.wrap::<L>(texels, 0, L::floor(x));

@@ -32,8 +32,8 @@ pub(crate) struct Form {
 /// Levels at most.
 const MOST_LEVELS: usize = 16;
 
-/// What there is to know of each level. The smallest one's texels come first, and the largest one's last: whoever looks at
-/// small ones only does without large ones.
+/// Facts about each level. The smallest one's texels come first, and the largest one's last: a look-up into
+/// small ones does not need large ones.
 #[derive(Debug)]
 pub(super) struct Tables {
     /// Width and height, with borders of faces; the last column's and row's numbers and one by the size, without.
@@ -81,14 +81,14 @@ impl Tables {
 pub(crate) enum Wanted<V> {
     /// The one their coordinates say.
     Implicit,
-    /// So many above that.
+    /// That one plus a bias.
     Bias(V),
     /// This one.
     Level(V),
 }
 
 impl<V> Wanted<V> {
-    /// What an instruction wants that gives a number.
+    /// The level of an instruction with an operand.
     pub(crate) fn of(level: LevelOfDetail, given: V) -> Self {
         match level {
             LevelOfDetail::Explicit(_) => Self::Level(given),
@@ -154,7 +154,7 @@ impl Rule {
         let [low, high] = self.range;
         let clamped = L::min(L::max(level, L::splat(low)), L::splat(high));
         // Levels count in sixteenths, and what is between two is the upper one: so the sixteenth that Mesa takes away
-        // where all filters are nearest makes levels change just behind the half, as OpenGL wants, and not before it.
+        // where all filters are nearest makes levels change just behind the half, as OpenGL requires, and not before it.
         let up = L::neg(L::floor(L::neg(L::mul(clamped, L::splat(16.0)))));
         let clamped = L::mul(up, L::splat(1.0 / 16.0));
         let base = L::floor(L::add(clamped, L::splat(if self.blends { 0.0 } else { 0.5 })));
@@ -220,7 +220,7 @@ impl<'a> Levels<'a> {
             at: self.texels::<L>([s, t]),
             face: faces.as_ref().map(|faces| faces.number),
             level,
-            // Not where it is no number.
+            // False for NaN.
             smaller: L::gt(by_rule, none),
             first,
             second,
@@ -280,7 +280,7 @@ impl<'a> Levels<'a> {
     }
 
     /// The level at which a step to the neighbouring pixel is a texel: for the lanes of each quad, or each fragment's of a
-    /// cube, which sees its neighbours on the plane of its own face.
+    /// cube, whose derivatives are on the plane of its own face.
     #[inline(always)]
     fn implicit<L: QuadLanes>(&self, place: [L::V; 2], faces: &Option<Faces<L>>) -> L::V {
         let [corner, right, below] = match faces {

@@ -1,4 +1,4 @@
-//! Levels of textures as pictures, for people to look at.
+//! Levels of textures as pictures.
 
 use super::Texture;
 
@@ -12,7 +12,7 @@ pub struct LevelPlace {
 }
 
 impl Texture<'_> {
-    /// The levels that can be sampled; none of a format nobody knows.
+    /// The levels that can be sampled; none of an unknown format.
     pub fn levels(&self) -> Vec<LevelPlace> {
         let place = |level: &super::Level<'_>| LevelPlace {
             address: level.address,

@@ -13,7 +13,7 @@ impl Texture<'_> {
         self
     }
 
-    /// A coordinate in texels where it is not finite: the sampler sees the magnitude of an infinity, and what is no number is
+    /// A coordinate in texels where it is not finite: the sampler uses the magnitude of an infinity, and NaN is
     /// texel 0. The short ways leave all of these to this one.
     #[cold]
     pub(super) fn not_finite(&self, scaled: f32) -> f32 {

@@ -53,7 +53,7 @@ pub struct Whole {
 pub fn decode_whole(code: TexelFormat, swap: bool, bytes: &[u8]) -> Option<Whole> {
     let byte = |at: usize| bytes.get(at).copied();
     let word = || Some(u16::from_le_bytes([byte(0)?, byte(1)?]));
-    // So many bits of a word from one on.
+    // `bits` bits of a word from bit `from` on.
     let part = |word: u16, from: u32, bits: u32| (word >> from & ((1 << bits) - 1)) as u8;
     let full = [255; 4];
     let ([red, green, blue, alpha], ones) = match code {

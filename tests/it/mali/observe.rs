@@ -60,12 +60,12 @@ fn uninitialised_values_are_found() {
     let (_, report, _) = watched(CLEAN, Tell::Nothing);
     assert_eq!(report.findings(), [""; 0]);
     let cases = [
-        ("mov.v1 $0.xy $1.zw", "reads $1.zw, which nobody wrote"),
-        ("mul.s0 $0.x $0.x $3.y", "reads $3.y, which nobody wrote"),
+        ("mov.v1 $0.xy $1.zw", "reads $1.zw, which was not written"),
+        ("mul.s0 $0.x $0.x $3.y", "reads $3.y, which was not written"),
         ("load.u 3, mov.v1 $0 ^uniform", "there is no uniform 12"),
         (
             "load.t -1, mov.v1 $0 ^uniform",
-            "reads temporary -4, which nobody wrote",
+            "reads temporary -4, which was not written",
         ),
         ("load.v $0 40", "there is no varying component 160"),
     ];

@@ -46,7 +46,7 @@ impl Builder {
         first
     }
 
-    /// A tag nobody has.
+    /// An unused tag.
     pub fn fresh_tag(&mut self) -> u32 {
         self.tags += 1;
         self.tags

@@ -95,7 +95,7 @@ impl Rewriter {
         Ok(Some(text))
     }
 
-    /// A structure of the declaration's own, told in front of it: its name; nothing when it was a block without a name,
+    /// A structure of the declaration's own, written in front of it: its name; nothing when it was a block without a name,
     /// whose members are variables of their own.
     fn structure(&mut self, block: bool) -> Result<Option<String>> {
         let start = self.at;

@@ -84,7 +84,7 @@ pub fn compile(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs) -> R
     Err(Error::limit("a vertex program whose numbers find no registers"))
 }
 
-/// Orders of equals that are tried, for blocks of so many nodes at most.
+/// How many orders of equal nodes are tried: the limit of a block's nodes, and the number.
 const ORDERS: [(usize, u32); 3] = [(64, 16), (160, 6), (400, 2)];
 
 /// The shortest of several schedules of a block; nothing when its numbers find no registers.

@@ -29,7 +29,7 @@ const LATENCY: usize = 3;
 const TEMPORARY_LATENCY: usize = 4;
 
 /// Instructions without anything placed, after which something is out of reach for good.
-const PATIENCE: usize = 6;
+const MAX_IDLE: usize = 6;
 
 /// Instructions a block may take at most.
 const MAX_BLOCK: usize = 2048;
@@ -422,7 +422,7 @@ impl<'a> Scheduler<'a> {
                 None => {
                     time += 1;
                     idle += 1;
-                    if idle > PATIENCE {
+                    if idle > MAX_IDLE {
                         return Err(self.stuck(&ready));
                     }
                 }

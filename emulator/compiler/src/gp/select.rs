@@ -435,7 +435,7 @@ fn order_nodes(block: &mut Selected) {
     block.after = after;
 }
 
-/// Takes out nodes that nobody reads.
+/// Removes nodes without readers.
 fn dead_nodes(block: &mut Selected) {
     let mut live = vec![false; block.nodes.len()];
     for id in (0..block.nodes.len()).rev() {

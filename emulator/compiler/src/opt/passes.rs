@@ -396,7 +396,7 @@ fn selects(function: &mut Function) -> bool {
     changed
 }
 
-/// Takes out what nobody uses.
+/// Removes unused operations.
 pub fn dead(function: &mut Function) {
     let mut live = vec![false; function.values.len()];
     let mut pending: Vec<Value> = function.outputs.iter().map(|(_, value)| *value).collect();

@@ -86,7 +86,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    /// A look-up and a move of the lanes that somebody wants.
+    /// A look-up and a move of the lanes that are used.
     pub(super) fn texture(&mut self, value: Value) -> Result<()> {
         let inst = self.inst(value).clone();
         let Op::Texture { unit, cube, lod } = inst.op else {

@@ -72,7 +72,9 @@ pub fn compile(
     for round in 0..MAX_SPILLS {
         work += base.blocks.iter().map(|block| block.nodes.len()).sum::<usize>();
         if work > MAX_WORK {
-            return Err(Error::limit("a program that is too long for so many numbers at once"));
+            return Err(Error::limit(
+                "a program that is too long for the number of values it keeps at once",
+            ));
         }
         let mut full = Vec::new();
         for in_order in [false, true] {

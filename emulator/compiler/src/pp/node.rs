@@ -380,7 +380,7 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// A cell nobody has.
+    /// An unused cell.
     pub fn cell(&mut self) -> Cell {
         self.cells += 1;
         self.cells - 1

@@ -19,7 +19,7 @@ fn counts(nodes: &Nodes) -> (Vec<u32>, Vec<u32>) {
     (writes, reads)
 }
 
-/// Takes out nodes that nobody reads.
+/// Removes nodes without readers.
 pub(super) fn dead(nodes: &mut Nodes) {
     loop {
         let (_, reads) = counts(nodes);

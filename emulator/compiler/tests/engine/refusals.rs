@@ -34,8 +34,8 @@ fn glsl(says: &'static str, line: usize, globals: &str, body: &str) -> Row {
 
 /// The line and column in `FILE:LINE:COLUMN:` of what a user is shown.
 fn shown(error: &Error, text: &str) -> Option<(usize, usize)> {
-    let told = error.render("a.frag", text);
-    let mut parts = told.strip_prefix("a.frag:")?.split(':');
+    let rendered = error.render("a.frag", text);
+    let mut parts = rendered.strip_prefix("a.frag:")?.split(':');
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 

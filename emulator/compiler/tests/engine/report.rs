@@ -66,7 +66,7 @@ fn keys_stay() {
 fn text_says_the_same() {
     for (text, stage) in [(FRAGMENT, Stage::Fragment), (VERTEX, Stage::Vertex)] {
         let report = compiled(text, stage).report;
-        let told = report.to_string();
+        let printed = report.to_string();
         let cycles = |cycles: Option<u32>| cycles.map_or("unbounded".to_owned(), |cycles| cycles.to_string());
         let mut wanted = vec![
             format!("{} instructions, {} words", report.instructions, report.words),
@@ -100,7 +100,7 @@ fn text_says_the_same() {
         );
         wanted.extend(report.warnings.iter().map(|warning| warning.message.clone()));
         for part in wanted {
-            assert!(told.contains(&part), "{part}\n{told}");
+            assert!(printed.contains(&part), "{part}\n{printed}");
         }
     }
 }
@@ -149,7 +149,7 @@ fn figures_are_the_programs() {
 }
 
 #[test]
-fn precision_is_told() {
+fn precision_is_reported() {
     let report = compiled(FRAGMENT, Stage::Fragment).report;
     for (line, part) in [
         (1, "highp"),

@@ -20,7 +20,7 @@ fn before(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
     before
 }
 
-/// Instructions that may have run so many steps ago, and whether the program may have begun since.
+/// Instructions that may have run `steps` steps ago, and whether the program may have begun since.
 fn ago(before: &[Vec<usize>], at: usize, steps: usize) -> (BTreeSet<usize>, bool) {
     let (mut here, mut begins) = (BTreeSet::from([at]), false);
     for _ in 0..steps {
@@ -316,7 +316,7 @@ fn fragment(program: &Program) -> Result<(), String> {
             i.float_acc.is_some_and(|acc| acc.a_is_mul),
         );
         if product.0 && i.vec_mul.is_none() || product.1 && i.float_mul.is_none() {
-            return say("adds a product that nobody makes");
+            return say("adds a product that no multiplier computes");
         }
         if i.sampler.is_some() && !i.control.sync {
             return say("a look-up that does not wait for its neighbours");

@@ -11,14 +11,14 @@ pub(super) const MAX_TEXTURES: usize = 8;
 /// The number, behind those of textures, of what has uniforms in the place of texels.
 pub(crate) const UNIFORMS: u8 = MAX_TEXTURES as u8;
 
-/// Rows of fragments' places. Where whole tiles are painted these are all the rows there are, each as long as [`TILE_ROWS`],
+/// Rows of fragments' places. Where whole tiles are drawn these are all the rows there are, each as long as [`TILE_ROWS`],
 /// and one for alphas behind them.
 pub(crate) const PLACES: [u16; 4] = [row::X, row::Y, row::COLUMN, row::ROW];
 
 /// Rows of what fragments are tested with behind their program.
 pub(crate) const SAMPLES: [u16; 4] = [row::DEPTH, row::TILE_DEPTH, row::TILE_STENCIL, row::ARRIVED];
 
-/// Tiles beside each other that are painted in one call.
+/// Tiles beside each other that are drawn in one call.
 pub(crate) const TILES: usize = 8;
 
 /// Rows that have a lane for each of their fragments.

@@ -58,7 +58,7 @@ impl Key {
             }
         }
         let register = |register: usize| FragmentContext::output(register);
-        // An output that no register holds is zero, and the wide engine knows.
+        // An output that no register holds is zero; the wide engine handles that.
         let whole = register(context.color_register).is_some();
         let alone = context.second_register.is_none() && context.depth_register.is_none();
         let words = context.wants_words && whole && alone;

@@ -146,7 +146,7 @@ pub(super) fn step(log: &mut Log, step: &FragmentStep<'_>) {
     log.quad.writes[step.lane].clear();
 }
 
-/// Notes reads of what nobody wrote, and what is written.
+/// Notes reads of components that were not written, and marks those that are.
 fn unwritten(log: &mut Log, lane: usize, instruction: &Instruction) {
     // Pipeline registers last for one instruction.
     log.quad.written[lane][Register::CONST0.index()..].fill(0);
@@ -156,7 +156,7 @@ fn unwritten(log: &mut Log, lane: usize, instruction: &Instruction) {
         for (register, mask) in here().flat_map(|access| &access.reads) {
             let missing = mask & !log.quad.written[lane][register.index()];
             if missing != 0 {
-                let message = format!("reads {}, which nobody wrote", name(*register, missing));
+                let message = format!("reads {}, which was not written", name(*register, missing));
                 log.pending.push((lane, message));
             }
         }

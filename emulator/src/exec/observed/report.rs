@@ -1,4 +1,4 @@
-//! What watching programs brought, for people and for coverage tools.
+//! The report of observed programs, as text and for coverage tools.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ impl Stage {
     }
 }
 
-/// An instruction of a watched program.
+/// An instruction of an observed program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Its place: the instruction's number in vertex programs, the number of its first word in fragment programs.
@@ -76,7 +76,7 @@ pub struct Operand {
     pub values: Vec<f32>,
 }
 
-/// An instruction that a fragment at the watched pixel did.
+/// An instruction that a fragment at the observed pixel did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// Where: see [`Line::address`].
@@ -93,7 +93,7 @@ pub struct Step {
     pub discarded: bool,
 }
 
-/// What a fragment's colour did to the tile at the watched pixel.
+/// What a fragment's colour did to the tile at the observed pixel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Painted {
     /// What the tile had.
@@ -104,7 +104,7 @@ pub struct Painted {
     pub after: [f32; 4],
 }
 
-/// A fragment at the watched pixel.
+/// A fragment at the observed pixel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PixelFragment {
     /// Number of its program.
@@ -124,7 +124,7 @@ pub struct Report {
     pub programs: Vec<Watched>,
     /// What may be wrong.
     pub findings: Vec<Finding>,
-    /// The fragments at the watched pixel, in order.
+    /// The fragments at the observed pixel, in order.
     pub pixel: Vec<PixelFragment>,
 }
 

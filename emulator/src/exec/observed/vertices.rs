@@ -65,7 +65,7 @@ impl Watch {
         let register = |register: u16, component: Component| {
             let have = self.written[usize::from(register & 15)];
             let letter = component.letter();
-            (have >> component.index() & 1 == 0).then(|| format!("reads ${register}.{letter}, which nobody wrote"))
+            (have >> component.index() & 1 == 0).then(|| format!("reads ${register}.{letter}, which was not written"))
         };
         match source {
             Source::Port0(component) if !i.register0_is_attribute => register(i.register0_address, component),

@@ -134,7 +134,7 @@ impl<O: Observer> Lanes<'_, O> {
             self.sample(unit, &coordinates)?;
         }
         self.stale = held;
-        // What only this instruction sees is computed for all fragments: neighbours look at it.
+        // Values that only this instruction reads are computed for all fragments, for derivatives.
         for (lane, active) in active.into_iter().enumerate() {
             self.waits = !active;
             if let Some(unit) = &i.load {

@@ -14,7 +14,7 @@ pub(super) struct Numbers {
     cut_reciprocals: bool,
 }
 
-/// From here on halves are infinite, or what is no number.
+/// From here on halves are infinite or NaN.
 const FIRST_INFINITE: f32 = 65536.0;
 
 /// The largest half where none is infinite.
@@ -51,7 +51,7 @@ impl Numbers {
     /// A value as a register of a fragment holds it.
     pub(super) fn half(self, value: f32) -> f32 {
         if self.no_infinity && (value.is_nan() || value.abs() >= FIRST_INFINITE) {
-            // Steps of 64; what is no number has the highest exponent, too.
+            // Steps of 64; NaN has the highest exponent, too.
             let magnitude = if value.is_nan() {
                 LARGEST
             } else {

@@ -217,7 +217,7 @@ fn nonzero<L: Lanes>(value: L::V) -> L::V {
     math::truth::<L>(L::ne(value, L::splat(0.0)))
 }
 
-/// What an operation computes; the angle functions are nobody's formula here.
+/// What an operation computes; the angle functions have formulas of their own.
 #[inline(always)]
 pub(crate) fn formula<L: QuadLanes>(op: AluOp, a: L::V, b: L::V, c: L::V) -> L::V {
     match op {
@@ -290,7 +290,7 @@ pub struct Machine<'a> {
     pub lanes: usize,
 }
 
-/// One operation's [`formula`]: no closure, of which nobody can say that it always ends up inside its caller.
+/// One operation's [`formula`] as a type: unlike a closure it is always inlined.
 trait Formula {
     fn of<L: QuadLanes>(a: L::V, b: L::V, c: L::V) -> L::V;
 }

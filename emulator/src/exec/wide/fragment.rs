@@ -126,7 +126,7 @@ fn batch_run<L: QuadLanes>(batch: &mut Batch<'_>, out: &mut Fragments) -> Result
                     }
                 }
             }
-            // Nobody to wait for: on, without asking around.
+            // No other group waits: go on at once.
             match code.steps[last].next {
                 Next::On(next) if groups.is_empty() => at = next,
                 _ => break (last, region.is_some()),
@@ -461,7 +461,7 @@ impl<'a> Batch<'a> {
         (row < self.code.rows).then_some(row)
     }
 
-    /// For each lane the first float that an offset leads to, behind an index of so many floats.
+    /// For each lane the number of the first float at an index plus an offset, both in units of `1 << shift` floats.
     #[inline(always)]
     fn firsts(&self, index: i32, offset: Source, shift: u32) -> [i32; LANES] {
         let first = |offset: f32| index.wrapping_add(offset as i32).wrapping_shl(shift);

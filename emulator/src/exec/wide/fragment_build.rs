@@ -12,7 +12,7 @@ use utgard::pp::{
     VectorFunction, VectorSource, VectorUnit,
 };
 
-/// An operation nobody knows, in words.
+/// An unknown operation, in words.
 type Unknown = String;
 
 impl FragmentCode {
@@ -184,7 +184,7 @@ impl Builder<'_> {
     }
 
     fn varying(&mut self, unit: &Varying) -> Result<(), Unknown> {
-        // The sampler sees all of the result, unrounded, of all lanes.
+        // The sampler reads all of the result, unrounded, of all lanes.
         let to = row::COORDINATES;
         match unit.kind.row().origin {
             Origin::Builtin => {}
@@ -453,7 +453,7 @@ impl Builder<'_> {
                 }
                 (AccOp::Sum3, _) => (AluOp::Sum3, vec![a(0), a(1), a(2)]),
                 (AccOp::Sum4, _) => {
-                    // Two halves first, then their sum; the halves are nobody's registers.
+                    // Two halves first, then their sum; the halves are in no register of the program.
                     let halves = row::SPARE + 12;
                     operations.push(Alu::new(AluOp::Add, &[a(0), a(1)], halves));
                     operations.push(Alu::new(AluOp::Add, &[a(2), a(3)], halves + 1));

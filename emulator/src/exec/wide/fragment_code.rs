@@ -38,7 +38,7 @@ pub(crate) mod row {
     /// First row of the temporaries.
     pub(crate) const TEMPORARIES: u16 = 105;
 
-    /// Whether only the instruction that computes a row sees it: that is done for all fragments, for neighbours look at it.
+    /// Whether only the instruction that computes a row reads it: it is computed for all fragments, for derivatives.
     pub(crate) fn is_local(row: u16) -> bool {
         (TEXTURE..X).contains(&row)
     }
@@ -84,7 +84,7 @@ pub enum Op {
     Sample(Sampler, Source, Source),
     /// A load by an offset.
     Load(Load, Source),
-    /// A store by an offset: of so many components.
+    /// A store of some components by an offset.
     Store(Store, Source, Vec<Source>),
     /// The tile's colour or depth to a register's rows.
     Tile(u16, bool),

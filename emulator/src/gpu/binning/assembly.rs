@@ -32,7 +32,7 @@ fn span([a, b, c]: [f32; 3], [first, last]: [u32; 2]) -> [u32; 2] {
     ]
 }
 
-/// A coordinate rounded up; nought below that and where it is no number, [`FURTHEST`] behind that.
+/// A coordinate rounded up; zero below that and for NaN, [`FURTHEST`] behind that.
 /// Beside a number as large as the one that is added, the nearest whole number is in the lowest bits: that is no call, and no
 /// conversion, which is one of each number by itself.
 #[inline(always)]
@@ -101,7 +101,7 @@ impl Default for Block {
 }
 
 impl Block {
-    /// Forgets the triangles.
+    /// Removes the triangles.
     pub(super) fn clear(&mut self) {
         self.count = 0;
     }

@@ -26,8 +26,8 @@ pub(super) struct Run {
 }
 
 impl Grid {
-    /// Where entries of a piece from the `first` on go. No run crosses a border between shares of so many blocks. `more` is
-    /// told how many entries lists have more, and says whether they may.
+    /// Where entries of a piece from the `first` on go. No run crosses a border between shares of blocks. `more` gets the number
+    /// of entries by which lists grow, and returns whether they may.
     #[must_use]
     pub(super) fn sort(
         &self,

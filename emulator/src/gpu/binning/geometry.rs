@@ -52,7 +52,7 @@ pub struct Rules {
 const NEAREST: f32 = 1e-6;
 const GUARD: f32 = (1 << 29) as f32;
 
-/// How many points, lines or triangles so many vertices make in a mode.
+/// The number of points, lines or triangles that `vertices` make in a mode.
 pub fn count(mode: PrimitiveMode, vertices: u32) -> u32 {
     match mode {
         PrimitiveMode::Points => vertices,
@@ -68,7 +68,7 @@ pub fn count(mode: PrimitiveMode, vertices: u32) -> u32 {
     }
 }
 
-/// The vertices of a point, a line or a triangle of those that so many vertices make, and how many of the three count.
+/// The vertices of primitive number `at` of those that `vertices` make, and how many of the three count.
 #[inline]
 pub fn corners(mode: PrimitiveMode, vertices: u32, at: u32) -> ([u32; 3], usize) {
     match mode {
@@ -238,7 +238,7 @@ pub(crate) fn area([a, b, c]: [[f32; 2]; 3]) -> f64 {
 /// Whether a triangle of an area has an inside, and is not one of those that are left out.
 #[inline(always)]
 pub(crate) fn is_seen(area: f64, cull: [bool; 2]) -> bool {
-    // Neither holds of what is no number.
+    // Neither holds for NaN.
     (area > 0.0) & !cull[0] | (area < 0.0) & !cull[1]
 }
 

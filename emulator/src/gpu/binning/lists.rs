@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(lists.jobs.len(), 2);
     }
 
-    /// However many jobs there were, so many are kept.
+    /// The number of jobs that are kept has a limit.
     #[test]
     fn jobs_go_when_there_are_many() {
         let mut lists = Lists::default();

@@ -204,7 +204,7 @@ impl<'a> PendingDraws<'a> {
         self.primitives >= 4 * WORTH
     }
 
-    /// Who makes what, with so many threads.
+    /// Which part makes which pieces, with `threads` threads.
     pub(super) fn plan(&self, threads: u32) -> Plan {
         let most = match threads {
             1 => PIECE,
@@ -229,8 +229,8 @@ impl<'a> PendingDraws<'a> {
         Plan { parts, pieces }
     }
 
-    /// Makes a piece of a plan. Lists are shared out so many blocks at a time; `more` is told how many entries they have more,
-    /// and says whether they may.
+    /// Makes a piece of a plan. Lists are shared out in runs of blocks; `more` gets the number of entries by which they grow,
+    /// and returns whether they may.
     ///
     /// # Errors
     /// A fault with the address of the draw's command.

@@ -381,7 +381,7 @@ impl<'a> Plbu<'a> {
         let last = [self.tiles[0] * 16 - 1, self.tiles[1] * 16 - 1];
         bounds.max = [bounds.max[0].min(last[0]), bounds.max[1].min(last[1])];
         if mode != PrimitiveMode::Points {
-            // Pixels whose centre is inside; a viewport that is no number bounds nothing.
+            // Pixels whose centre is inside; a viewport of NaN bounds nothing.
             let low = |edge: f32| (edge - 0.5).ceil().max(0.0) as u32;
             let high = |edge: f32| ((edge - 0.5).ceil() - 1.0).max(0.0) as u32;
             bounds.min = [bounds.min[0].max(low(left)), bounds.min[1].max(low(top))];
@@ -498,7 +498,7 @@ mod tests {
                 "{threads}"
             );
             assert_eq!((with_help.3.0, with_help.3.1), (entries, count));
-            assert!(with_help.3.2 > pieces, "nobody helped");
+            assert!(with_help.3.2 > pieces, "no thread helped");
         }
     }
 
@@ -521,7 +521,7 @@ mod tests {
                 plbu.draw(address, &draw, &mut Notes::default())
             };
             draw(0x100, 0, 3 * VERTICES / 4, false).unwrap();
-            // Beyond the positions, which nobody has looked at yet.
+            // Beyond the positions, which were not read yet.
             draw(0x200, 0, 2 * VERTICES, false).unwrap();
             draw(0x300, 5000, 3, true).unwrap();
             // And indices that are nowhere.

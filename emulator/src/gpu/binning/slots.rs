@@ -16,7 +16,7 @@ pub(crate) struct Slots<'a> {
 }
 
 impl<'a> Slots<'a> {
-    /// Slots of the vertices with so many indices in memory, of the size the set-up says.
+    /// Slots of the vertices with `count` indices in memory, of the size the set-up says.
     ///
     /// # Errors
     /// When they are in no buffer object.
@@ -78,7 +78,7 @@ impl<'a> Slots<'a> {
             .map_or(0, |(data, bytes)| data.len() as u32 / bytes)
     }
 
-    /// How many slots there are up to the last that one of so many vertices has.
+    /// The number of slots up to the last that one of `count` vertices has.
     pub(crate) fn up_to_last(&self, count: u32) -> u32 {
         let Some((data, bytes)) = &self.indices else {
             return count;
@@ -99,7 +99,7 @@ impl<'a> Slots<'a> {
     }
 }
 
-/// The last slot of indices of so many bytes; compiled for what was found.
+/// The last slot of indices of `bytes` bytes each; compiled for each instruction set.
 #[inline(always)]
 #[expect(
     clippy::extra_unused_type_parameters,

@@ -19,7 +19,7 @@ pub(crate) struct Borrowed {
     count: usize,
 }
 
-/// Lends what a draw stores, in parts of so many vertices, if these store a part of each output's own, and no attribute is in
+/// Lends what a draw stores, in parts of some vertices, if each part's outputs are apart from the others', and no attribute is in
 /// the same object.
 pub(crate) fn lend(
     memory: &mut Memory,
@@ -147,7 +147,7 @@ pub(crate) fn store_apart(sink: &mut Sink<'_, '_>, spec: VertexSpec, vertices: R
     debug_assert!(is_there, "a batch is within a part");
 }
 
-/// Bytes of an output of a vertex, as [`plain`] has it; nothing of types that nobody knows.
+/// Bytes of an output of a vertex, as [`plain`] has it; none for unknown types.
 fn output_bytes(spec: &VertexSpec) -> Option<usize> {
     let components = usize::from(spec.components) + 1;
     match (spec.kind, spec.fixed) {
@@ -157,7 +157,7 @@ fn output_bytes(spec: &VertexSpec) -> Option<usize> {
     }
 }
 
-/// Puts an output of so many vertices into bytes, a stride apart.
+/// Puts an output of `count` vertices into bytes, a stride apart.
 fn put(spec: &VertexSpec, rows: &[Row; 4], count: usize, all: &mut [u8], stride: usize) {
     let components = usize::from(spec.components) + 1;
     match spec.kind {
@@ -175,7 +175,7 @@ fn put(spec: &VertexSpec, rows: &[Row; 4], count: usize, all: &mut [u8], stride:
     }
 }
 
-/// The first floats of vertices, a stride apart; compiled for what was found.
+/// The first floats of vertices, a stride apart; compiled for each instruction set.
 #[inline(always)]
 #[expect(
     clippy::extra_unused_type_parameters,
@@ -190,7 +190,7 @@ fn put_floats<L: QuadLanes>(components: usize, all: &mut [u8], stride: usize, co
     }
 }
 
-/// The first so many floats of vertices.
+/// The first `N` floats of vertices.
 #[inline(always)]
 fn put_vectors<const N: usize>(all: &mut [u8], stride: usize, count: usize, rows: &[Row; 4]) {
     let count = count.min(BATCH);

@@ -55,7 +55,7 @@ pub struct VertexShader<'a> {
 }
 
 impl<'a> VertexShader<'a> {
-    /// A shader without a program, that may run so many instructions.
+    /// A shader without a program, that may run `budget` instructions.
     pub fn new(budget: u64, cache: &'a Cache) -> Self {
         Self {
             cache,
@@ -258,7 +258,7 @@ struct Work<'a> {
     claim: u32,
 }
 
-/// What those who run batches have in common.
+/// What all threads that run batches share.
 struct Shared<'a> {
     memory: RwLock<&'a mut Memory>,
     /// Batches that are still to be run.
@@ -296,7 +296,7 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Where batches come from and go to: memory as all share it, or, while nobody writes to it, memory itself and somewhere to
+/// Where batches come from and go to: shared memory, or, while no thread writes to it, memory itself and a place to
 /// store each output of those that were claimed together.
 type Place<'a, 'b, 'c, 'd> = (&'a Shared<'b>, Option<(&'a Memory, &'a mut [Sink<'c, 'd>])>);
 
@@ -322,7 +322,7 @@ impl Work<'_> {
             rows.clear(self.attribute_count, self.output_count);
             let mut notes = Notes::default();
             match sinks {
-                // Nobody writes to memory where outputs go elsewhere.
+                // Memory is only read where outputs go elsewhere.
                 Some(sinks) => self.all_in((rows, &mut notes), (thread, room), engine, Some((&room.read(), sinks))),
                 None => self.all_in((rows, &mut notes), (thread, room), engine, None),
             }
@@ -463,12 +463,12 @@ fn component_bytes(spec: &VertexSpec) -> Option<u32> {
     spec.kind.bytes().filter(|_| known)
 }
 
-/// Bytes of a vertex's components; none of types that nobody knows, which are neither read nor stored.
+/// Bytes of a vertex's components; none for unknown types, which are neither read nor stored.
 fn vector_bytes(spec: &VertexSpec) -> u32 {
     component_bytes(spec).map_or(0, |bytes| (u32::from(spec.components) + 1) * bytes)
 }
 
-/// One attribute of so many vertices from `first` on, a row for each component. False where some are outside memory:
+/// One attribute of `vertices` vertices from `first` on, a row for each component. False where some are outside memory:
 /// those are as if they had no components.
 fn fetch(memory: &Memory, spec: &VertexSpec, first: u32, vertices: usize, rows: &mut [Row; 4]) -> bool {
     let bytes = component_bytes(spec);
@@ -522,7 +522,7 @@ fn fetch(memory: &Memory, spec: &VertexSpec, first: u32, vertices: usize, rows: 
     inside
 }
 
-/// Vectors of floats a stride apart, a row for each component; compiled for what was found.
+/// Vectors of floats a stride apart, a row for each component; compiled for each instruction set.
 #[inline(always)]
 #[expect(
     clippy::extra_unused_type_parameters,
@@ -537,7 +537,7 @@ fn floats<L: QuadLanes>(components: usize, data: &[u8], stride: usize, vertices:
     }
 }
 
-/// Vectors of so many floats.
+/// Vectors of `N` floats.
 #[inline(always)]
 fn vectors<const N: usize>(data: &[u8], stride: usize, vertices: usize, rows: &mut [Row; 4]) {
     let vertices = vertices.min(BATCH);
@@ -565,8 +565,8 @@ fn turn_in<const N: usize>(data: &[u8], vertices: usize, rows: &mut [Row; 4]) {
     }
 }
 
-/// One attribute or output of one vertex as it lies in memory; nothing where that is in no buffer object, or of a type
-/// nobody knows.
+/// One attribute or output of one vertex as it lies in memory; nothing where that is in no buffer object, or of an
+/// unknown type.
 pub fn value(memory: &Memory, spec: &VertexSpec, vertex: u32) -> Option<[f32; 4]> {
     let (spec, mut rows) = (plain(*spec), [Row::splat(0.0); 4]);
     component_bytes(&spec)?;

@@ -27,10 +27,10 @@ pub(crate) use super::worker::PixelStats;
 /// Tiles a worker takes at a time.
 const CHUNK: usize = 8;
 
-/// Pixels of a frame that are painted before other threads are awake.
+/// Pixels of a frame that are shaded before other threads are awake.
 pub(crate) const FEW_PIXELS: u64 = (2 * CHUNK * 256) as u64;
 
-/// What a PP job may take, and who watches it.
+/// A PP job's limits and observer.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits<'a> {
     /// What earlier jobs left.
@@ -117,7 +117,7 @@ fn scene<'a>(
 const MANY_TILES: usize = 64;
 
 /// Where the picture goes, if finished tiles may go there at once: nothing can fail any more, so that all of it will be
-/// written, and nobody reads there.
+/// written, and no part of the job reads there.
 fn at_once(
     memory: &Memory,
     (frame, listed): (&Frame, &BinnedScene<'_>),
@@ -139,7 +139,7 @@ fn at_once(
     if first != last || scene.reads(memory, first) {
         return None;
     }
-    // What paints in one go does not fail, and says how long it takes; every primitive may cover every tile it is listed in.
+    // What draws in one go does not fail, and says how long it takes; every primitive may cover every tile it is listed in.
     let mut steps = 0;
     for shader in &scene.shaders {
         let context = context(shader, frame, None, shader.state.takes_words() && !frame.half_float);
@@ -153,7 +153,7 @@ fn at_once(
     (most <= limits.instructions).then_some(extent)
 }
 
-/// Paints the tiles, into a target or into what is left for memory.
+/// Draws the tiles, into a target or into what is left for memory.
 fn paint(
     (memory, sinks): (&Memory, Option<&Sinks<'_>>),
     (frame, tiles): (&Frame, &Tiles),
@@ -170,7 +170,7 @@ fn paint(
         ));
     }
     let work = &tiles.tiles;
-    // Few tiles are painted before other threads are awake.
+    // Few tiles are shaded before other threads are awake.
     let pool = limits.pool.filter(|_| work.len() > 2 * CHUNK);
     let workers = pool.map_or(1, ThreadPool::threads);
     let (queue, ran) = (WorkQueue::new(work.len().div_ceil(CHUNK), workers), AtomicU64::new(0));

@@ -58,14 +58,14 @@ impl<'a> TileWorker<'a, '_> {
             && self.job.engine.observed_pixel().is_none()
     }
 
-    /// Paints primitives of a geometry, by their numbers; false where they turned out to have to be painted one by one.
+    /// Draws primitives of a geometry, by their numbers; false where they turned out to have to be drawn one by one.
     pub(crate) fn mesh(
         &mut self,
         geometry: usize,
         numbers: impl Iterator<Item = u32>,
         room: &mut scene::Room,
     ) -> Result<bool> {
-        // Out of the worker while it paints with it.
+        // Out of the worker while it draws with it.
         let mut block = self.scratch.block.take().unwrap_or_default();
         let painted = self.blocks(geometry, numbers, &mut block, room);
         self.scratch.block = Some(block);
@@ -89,7 +89,7 @@ impl<'a> TileWorker<'a, '_> {
             for (number, primitive) in next.primitives.iter().flatten() {
                 block.push(*number, primitive);
             }
-            // They are far away: they come while these are painted.
+            // They are far away: they come while these are drawn.
             next = DrawRun::of(prepared, &mut numbers);
             if let Some(shader) = shader {
                 batches = self.draw_block((geometry, shader), block, room, batches)?;
@@ -98,7 +98,7 @@ impl<'a> TileWorker<'a, '_> {
         Ok(batches)
     }
 
-    /// Paints the primitives of a block; whether those that follow may be batched, as these may if it `gathers`.
+    /// Draws the primitives of a block; whether those that follow may be batched, as these may if it `gathers`.
     fn draw_block(
         &mut self,
         (geometry, shader): Which,
@@ -140,7 +140,7 @@ impl<'a> TileWorker<'a, '_> {
     }
 
     /// Finds what the primitives of a block cover, and their planes, and what shades those of one w and others; nothing where
-    /// they have to be painted one by one.
+    /// they have to be drawn one by one.
     fn set_up(&self, number: usize, block: &mut Block) -> Option<[Option<&'a dyn QuadBatcher>; 2]> {
         let shader = &self.job.scene.shaders[number];
         if !self.wants_words(shader) {
@@ -158,7 +158,7 @@ impl<'a> TileWorker<'a, '_> {
         Some(batchers)
     }
 
-    /// Sets up a primitive of a block by itself, gathers it if that goes, and paints it else; whether others may be batched.
+    /// Sets up a primitive of a block by itself, gathers it if that goes, and draws it else; whether others may be batched.
     fn draw_alone(
         &mut self,
         (geometry, number): Which,
@@ -199,7 +199,7 @@ impl<'a> TileWorker<'a, '_> {
         Ok(batches)
     }
 
-    /// Gathers a primitive of a geometry's block; false where others turned out to have to be painted one by one, as this has
+    /// Gathers a primitive of a geometry's block; false where others turned out to have to be drawn one by one, as this has
     /// to then.
     #[inline]
     fn add_to_batch(
@@ -243,7 +243,7 @@ impl<'a> TileWorker<'a, '_> {
         Ok(true)
     }
 
-    /// Paints one by one what was batched and cannot be painted together.
+    /// Draws one by one what was batched and cannot be drawn together.
     #[cold]
     fn draw_unbatched(&mut self, geometry: usize, block: &Block) -> Result<bool> {
         let scene = self.job.scene;

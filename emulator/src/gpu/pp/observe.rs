@@ -1,4 +1,4 @@
-//! What a pixel job reports to an observer of its tiles: primitives as they are painted, and what becomes of every fragment at
+//! What a pixel job reports to an observer of its tiles: primitives as they are drawn, and what becomes of every fragment at
 //! chosen pixels. The tests and the blending are the tile's own; without an observer it costs one check for each primitive and tile.
 
 use crate::exec::Quad;
@@ -21,7 +21,7 @@ pub trait Watch: Sync {
     /// A tile was cleared.
     fn begun(&self, _tile: &Tile) {}
 
-    /// A primitive was painted into a tile.
+    /// A primitive was drawn into a tile.
     fn painted(&self, _painted: &Painted<'_>) {}
 }
 
@@ -42,7 +42,7 @@ impl Place<'_> {
     }
 }
 
-/// A primitive that was painted into a tile.
+/// A primitive that was drawn into a tile.
 pub struct Painted<'a> {
     /// The primitive.
     pub place: Place<'a>,

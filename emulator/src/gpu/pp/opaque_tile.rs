@@ -21,8 +21,8 @@ struct Opaque<'a> {
 }
 
 impl<'a> TileWorker<'a, '_> {
-    /// Paints the first of some tiles, as many beside each other as one opaque primitive covers, to their places in the
-    /// picture. How many have been looked at, and whether they are painted.
+    /// Draws the first of some tiles, as many beside each other as one opaque primitive covers, to their places in the
+    /// picture. How many have been looked at, and whether they are drawn.
     pub(crate) fn draw_opaque_tiles(&mut self, tiles: &[ListedTile]) -> Result<(usize, bool)> {
         const LONG: (usize, bool) = (1, false);
         let alike = !self.job.scene.multisample || self.job.frame.begins_alike();

@@ -39,7 +39,7 @@ pub(crate) struct Small {
 /// Rows of quads of a tile, and as many more as a window has behind its first.
 const ROWS: usize = SIDE as usize / 2 + ACROSS - 1;
 
-/// Primitives of a tile that are not painted yet.
+/// Primitives of a tile that are not drawn yet.
 #[derive(Debug)]
 pub(crate) struct QuadBatch {
     /// What they have in common; nothing where there are none.
@@ -177,7 +177,7 @@ impl QuadBatch {
         }
     }
 
-    /// What the primitives have in common, once: there are none any more then, for those who add others.
+    /// Takes what the primitives have in common; the batch is empty then.
     pub(super) fn take(&mut self) -> Option<Common> {
         self.common.take().filter(|_| self.quads.count() > 0)
     }
@@ -194,7 +194,7 @@ impl QuadBatch {
         [self.quads.count() as u64, self.quads.fragments()]
     }
 
-    /// Shades and puts what was taken into a tile that has words; false where they have to be painted one by one.
+    /// Shades and puts what was taken into a tile that has words; false where they have to be drawn one by one.
     pub(super) fn paint(
         &mut self,
         (batcher, context): (&dyn QuadBatcher, &FragmentContext<'_>),

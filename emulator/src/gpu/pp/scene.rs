@@ -1,4 +1,4 @@
-//! What a PP job paints: primitives and shaders by the polygon lists of its tiles, made ready as far as tiles want them.
+//! What a PP job draws: primitives and shaders by the polygon lists of its tiles, made ready as far as tiles want them.
 
 use super::observe::{self, Fate, Place, Watch};
 use crate::exec::batched::QuadBatcher;
@@ -43,7 +43,7 @@ pub(crate) struct Shader<'a> {
     used: Vec<(usize, usize)>,
     /// Where each of them is.
     fields: Vec<Field>,
-    /// From where varyings begin to the end of their object, where nobody else holds that.
+    /// From where varyings begin to the end of their object, unless that is shared.
     varyings: Option<&'a [u8]>,
     /// The fields are whole floats one behind the other.
     dense: bool,
@@ -162,7 +162,7 @@ pub(crate) struct Ready {
     pub offset: f64,
 }
 
-/// Room for a primitive that is not cache, and for making any ready.
+/// Room for a primitive that is not cached, and for making any ready.
 #[derive(Default)]
 pub(crate) struct Room {
     ready: Ready,
@@ -170,11 +170,11 @@ pub(crate) struct Room {
     setup: Box<Setup>,
 }
 
-/// A large primitive once it is wanted; nothing where it covers nothing.
+/// A large primitive, set up on demand; nothing where it covers nothing.
 type Large = OnceLock<Option<Box<(Shape, Ready)>>>;
 
-/// The primitives of a geometry job. Small ones are made ready where they are painted, once or twice, and never cache;
-/// large ones when the first tile wants them.
+/// The primitives of a geometry job. Small ones are set up where they are drawn, once or twice, and never cached;
+/// large ones when the first tile needs them.
 pub(crate) struct Prepared<'a> {
     pub geometry: &'a Geometry,
     /// The shader of each draw; of those that cover nothing there is none.
@@ -282,7 +282,7 @@ impl<'a> Scene<'a> {
         Ok(scene)
     }
 
-    /// Makes texels of textures ready with all threads, as far as nobody does that for less later: threads that need the same
+    /// Decodes texels of textures with all threads, unless a tile's thread can do that cheaply: threads that need the same
     /// texels would wait for the one that decodes them.
     pub(crate) fn prepare_textures(&self, frame: &Frame, pool: &ThreadPool) {
         let textures = self.shaders.iter().flat_map(|shader| &shader.textures);
@@ -338,7 +338,7 @@ impl<'a> Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Whether an object may be read while tiles are painted.
+    /// Whether an object may be read while tiles are drawn.
     pub(crate) fn reads(&self, memory: &Memory, object: usize) -> bool {
         let of_shader = self.shaders.iter().any(|shader| {
             let textures = shader.textures.iter().flat_map(Texture::addresses);
@@ -370,7 +370,7 @@ impl Scene<'_> {
             .sum()
     }
 
-    /// Tells of wanted pixels that primitives cover outside of what their draws may touch.
+    /// Reports wanted pixels that primitives cover outside of what their draws may touch.
     pub(crate) fn tell_outside(&self, watch: &dyn Watch) {
         for prepared in &self.geometries {
             let geometry = prepared.geometry;
@@ -495,7 +495,7 @@ const MANY: usize = 1 << 10;
 /// Bytes of a vertex's varyings at most.
 const MAX_STRIDE: usize = 16 * SLOTS;
 
-/// [`Shader::varyings`] of a vertex whose varyings begin so many bytes behind the first one's, wherever they are.
+/// [`Shader::varyings`] of a vertex whose varyings begin `first` bytes behind the first one's, wherever they are.
 #[cold]
 fn far_varyings(memory: &Memory, shader: &Shader<'_>, first: u32, put: &mut impl FnMut(usize, f32)) {
     let start = shader.state.varyings.wrapping_add(first);

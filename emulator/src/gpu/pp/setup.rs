@@ -80,7 +80,7 @@ impl Default for Block {
 }
 
 impl Block {
-    /// Forgets the triangles; others cover nothing out of bounds.
+    /// Removes the triangles; others cover nothing out of bounds.
     pub(super) fn begin(&mut self, bounds: Bounds) {
         self.count = 0;
         let end = |end: u32| end.min(i32::MAX as u32) as i32;
@@ -260,7 +260,7 @@ struct Job<'a> {
     wants_depth: bool,
 }
 
-/// Finds all planes; compiled for what was found.
+/// Finds all planes; compiled for each instruction set.
 #[inline(always)]
 #[expect(
     clippy::extra_unused_type_parameters,
@@ -345,7 +345,7 @@ mod tests {
     use crate::gpu::tile::in_tile;
     use fastrand::Rng;
 
-    /// Coordinates on sides, through the middles of pixels and elsewhere, some of them far away or no numbers.
+    /// Coordinates on sides, through the middles of pixels and elsewhere, some of them far away or NaN.
     fn shape(random: &mut Rng, origin: [u32; 2]) -> [[f32; 2]; 3] {
         let coarse = [1.0, 2.0, 256.0, 1e9][random.usize(..4)];
         let size = [2.0, 5.0, 9.0, 15.9, 40.0][random.usize(..5)];

@@ -72,7 +72,7 @@ impl<'a> KernelInfo<'a> {
 }
 
 impl<'a> FragmentVariant<'a> {
-    /// What paints the fragments of a primitive, if all of a tile that it covers becomes their words, whatever was there.
+    /// What draws the fragments of a primitive, if all of a tile that it covers becomes their words, whatever was there.
     pub(super) fn covers(&self, engine: &dyn Engine, ready: &Ready) -> Option<KernelInfo<'a>> {
         let (state, context) = (&self.shader.state, &self.context);
         let asks = state.is_tested(ready.inputs.front) || context.wants_alpha || context.blending.is_some();

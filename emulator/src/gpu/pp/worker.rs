@@ -24,7 +24,7 @@ use num::lanes::One;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Tiles that are painted together, at most.
+/// Tiles that are drawn together, at most.
 pub(crate) const TOGETHER: usize = 8;
 
 /// What a PP job did.
@@ -201,7 +201,7 @@ impl<'a> TileWorker<'a, '_> {
         }
     }
 
-    /// Paints tiles from the `first` of the job on; a fault comes with its tile's number.
+    /// Draws tiles from the `first` of the job on; a fault comes with its tile's number.
     pub(super) fn tiles(&mut self, first: usize, tiles: &[ListedTile]) -> Result<(), (usize, Fault)> {
         let mut next = 0;
         while next < tiles.len() {
@@ -222,12 +222,12 @@ impl<'a> TileWorker<'a, '_> {
         }
     }
 
-    /// Paints a tile, the `number`th of the job.
+    /// Draws a tile, the `number`th of the job.
     fn tile(&mut self, number: usize, column: u32, row: u32, bin_references: Range<usize>) -> Result<()> {
         self.stats.tiles += 1;
         let tiled = self.job.tiled_target.zip(self.output.target.as_ref());
         let at = tiled.and_then(|(tiled, target)| Some((tiled, tiled.expect([column, row], target)?)));
-        // Samples are told apart once that is asked for, or at once for those who look at them.
+        // Samples are kept apart from the first primitive on that needs it, or at once if the job is observed.
         let alike = self.job.frame.begins_alike() && self.job.watch.is_none();
         let samples = if self.job.scene.multisample && !alike { 4 } else { 1 };
         self.is_uncleared = true;
@@ -242,7 +242,7 @@ impl<'a> TileWorker<'a, '_> {
             write_back::expect(self.job.frame, unit, self.tile.origin, target);
         }
         self.job.watch.into_iter().for_each(|watch| watch.begun(&self.tile));
-        // Out of the worker while it paints with it.
+        // Out of the worker while it draws with it.
         let mut room = self.scratch.primitives.take().unwrap_or_default();
         let painted = self.lists(bin_references, &mut room);
         self.scratch.primitives = Some(room);
@@ -271,14 +271,14 @@ impl<'a> TileWorker<'a, '_> {
         Ok(())
     }
 
-    /// Clears the tile's colours, if nobody did.
+    /// Clears the tile's colours, unless that is done.
     pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.is_uncleared) {
             self.tile.clear(self.job.frame);
         }
     }
 
-    /// Paints the primitives of a tile's lists.
+    /// Draws the primitives of a tile's lists.
     fn lists(&mut self, bin_references: Range<usize>, room: &mut scene::Room) -> Result<()> {
         let tile = self.tile.origin.map(|at| (at / SIDE) as u8);
         let mut batches = self.batches();
@@ -293,7 +293,7 @@ impl<'a> TileWorker<'a, '_> {
         Ok(())
     }
 
-    /// Paints a primitive, by its geometry's number and its own.
+    /// Draws a primitive, by its geometry's number and its own.
     pub(crate) fn one(&mut self, geometry: usize, primitive: u32, room: &mut scene::Room) -> Result<()> {
         let scene = self.job.scene;
         let prepared = &scene.geometries[geometry];
@@ -400,9 +400,9 @@ impl<'a> TileWorker<'a, '_> {
         self.ran()
     }
 
-    /// Counts quads and fragments that were painted in one go, each by so many instructions.
+    /// Counts quads and fragments that were shaded in one call, each by `steps` instructions.
     pub(crate) fn painted(&mut self, quads: usize, fragments: u64, steps: u32) {
-        // Fragments nobody will see count as if they ran: how many there are is no matter of speed.
+        // Hidden fragments count as if they ran: the count must not depend on the way they are shaded.
         let quads = quads as u64;
         self.stats.quads += quads;
         self.stats.fragments += fragments;
@@ -462,7 +462,7 @@ impl<'a> TileWorker<'a, '_> {
         Some(steps)
     }
 
-    /// Shades and puts a primitive, and tells the engine what became of the pixel it watches.
+    /// Shades and puts a primitive, and reports the observed pixel to the engine.
     fn draw_engine_observed(&mut self, ready: &Ready, shader: &Shader<'_>) -> Result<()> {
         self.clear();
         self.scratch.coverage.list();
@@ -479,7 +479,7 @@ impl<'a> TileWorker<'a, '_> {
         Ok(())
     }
 
-    /// Shades and puts a primitive as [`TileWorker::primitive`] does, every fragment for itself, and tells of it.
+    /// Shades and puts a primitive as [`TileWorker::primitive`] does, every fragment for itself, and reports it.
     fn draw_observed(&mut self, ready: &Ready, shader: &Shader<'_>, watch: &dyn Watch, place: Place<'_>) -> Result<()> {
         self.ops.add(TileOp::Observed, 1);
         let ran = self.stats.instructions;
@@ -514,7 +514,7 @@ impl<'a> TileWorker<'a, '_> {
         self.scratch.out.live[fragment / 4] >> (fragment % 4) & 1 == 1
     }
 
-    /// A watched pixel that the present primitive covers: the fragment's number, and the pixel's in the tile.
+    /// an observed pixel that the present primitive covers: the fragment's number, and the pixel's in the tile.
     fn observed(&self, (x, y): (u32, u32)) -> Option<(usize, usize)> {
         let quads = &self.scratch.coverage.quads;
         let number = quads.iter().position(|quad| (quad.x, quad.y) == (x & !1, y & !1))?;

@@ -1,4 +1,4 @@
-//! Edge functions: where corners are snapped to, which side of a triangle a sample is on, and who owns the samples on a side
+//! Edge functions: where corners are snapped to, which side of a triangle a sample is on, and which triangle owns a side's samples
 //! (docs/spec/mali/streams.md, section 3). Every triangle goes through these, small ones sixteen at a time.
 
 use std::ops::{Add, Mul, Neg, Shr, Sub};

@@ -103,7 +103,7 @@ pub(crate) fn plane([first, second, third]: [f64; 3], sides: Sides) -> [f32; 3] 
 }
 
 /// The inputs of a primitive, and of what else than its vertices is interpolated: `fetch` gives the components wanted of one of its vertices, in the order of `used`, nought
-/// without a sign, as mixing leaves it; others stay as they are, for nobody looks at them.
+/// without a sign, as mixing leaves it; others stay as they are, because no program reads them.
 pub(crate) fn inputs(
     (primitive, odd): (&Primitive, Option<&Odd>),
     front: bool,

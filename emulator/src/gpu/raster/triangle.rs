@@ -77,11 +77,11 @@ pub(crate) enum Part {
 /// What of a tile is covered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coverage {
-    /// All of the tile is, by its first pixel; quads are listed only when [`Coverage::list`] is asked to.
+    /// All of the tile is covered: its first pixel. [`Coverage::list`] lists the quads on demand.
     whole: Option<[u32; 2]>,
     /// Quads with anything in them, at most [`MAX_QUADS`].
     pub quads: Vec<Quad>,
-    /// Samples of each pixel of each quad, where they are told apart: all of those that are covered, else.
+    /// Samples of each pixel of each quad, where they are kept apart; else all samples of covered pixels.
     pub samples: Vec<[u8; 4]>,
 }
 
@@ -267,7 +267,7 @@ impl Shape {
             if edge.dx.unsigned_abs() > SMALL_STEP || edge.dy.unsigned_abs() > SMALL_STEP {
                 return None;
             }
-            // A pixel's width is so many parts that only whole ones of them decide on the side.
+            // Positions are whole multiples of a pixel's part, so the side depends on whole multiples only.
             let start = edge.at(x, y).div_euclid(ONE).clamp(-FAR_START, FAR_START);
             *into = [edge.dx as f32, edge.dy as f32, start as f32];
         }

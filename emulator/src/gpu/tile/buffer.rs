@@ -177,8 +177,8 @@ pub fn channels(packed: u64) -> [u16; 4] {
 }
 
 impl Tile {
-    /// Begins another tile, all but its colours cleared; `depth`: depth or stencil are used. Whether there is room
-    /// for colours, so that who covers all of them need not have them cleared.
+    /// Begins another tile, all but its colours cleared; `depth`: depth or stencil are used. Returns whether there is room
+    /// for colours: a caller that covers all of them need not clear them.
     pub fn begin(&mut self, frame: &Frame, samples: usize, depth: bool, column: u32, row: u32) -> bool {
         self.origin = [column * SIDE, row * SIDE];
         self.samples = samples;
@@ -225,7 +225,7 @@ impl Tile {
         (color, depth as f32 / MAX_DEPTH as f32)
     }
 
-    /// What is stored of a pixel's sample; depth and stencil are zero where nobody asked for them.
+    /// What is stored of a pixel's sample; depth and stencil are zero where no unit stores them.
     pub fn stored(&self, pixel: usize, sample: usize) -> Stored {
         let at = pixel * self.samples + sample;
         Stored {
@@ -285,7 +285,7 @@ impl From<Outcome<bool>> for Verdict {
     }
 }
 
-/// So many of a value, in the room there is.
+/// Fills a vector with `count` copies of a value; its allocation is reused.
 fn fill<T: Copy>(into: &mut Vec<T>, count: usize, value: T) {
     into.clear();
     into.resize(count, value);

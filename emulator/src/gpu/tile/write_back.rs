@@ -17,7 +17,7 @@ use utgard::frame::{PixelFormat, TargetLayout, WriteBackSource};
 /// Bytes of a pixel of a format.
 ///
 /// # Errors
-/// A format nobody knows.
+/// An unknown format.
 #[inline]
 pub fn format_bytes(format: PixelFormat) -> Result<u32> {
     format.bytes().ok_or_else(|| unknown_format(format))
@@ -62,7 +62,7 @@ impl Runs {
         self.runs.clear();
     }
 
-    /// Writes all pieces where they go, and forgets them.
+    /// Writes all pieces where they go; none are left.
     pub(crate) fn hand_over(&mut self, to: &mut Sink<'_, '_>) {
         for run in &self.runs {
             to.put(run.address, &self.bytes[run.bytes()]);
@@ -70,7 +70,7 @@ impl Runs {
         self.clear();
     }
 
-    /// A piece of so many bytes, to be filled.
+    /// A piece of `length` bytes, to be filled.
     fn piece(&mut self, tile: usize, address: u32, length: usize) -> &mut [u8] {
         let start = self.used;
         self.used += length;
@@ -108,7 +108,7 @@ pub fn write(workers: &[Runs], memory: &mut Memory, pool: Option<&ThreadPool>) -
 /// takes it.
 ///
 /// # Errors
-/// A format or layout nobody knows.
+/// An unknown format or layout.
 pub(crate) fn encode(
     frame: &Frame,
     unit: &WriteBack,
@@ -137,8 +137,8 @@ pub(crate) fn encode(
         .try_for_each(|sample| plane(Some(sample)))
 }
 
-/// Where a picture lies in memory, when all of it that tiles write is there once: its address, its length, and in which parts
-/// of so many bytes every piece that [`encode`] makes is whole.
+/// Where a picture lies in memory, if no two tiles write the same bytes: its address, its length, and the size in bytes of
+/// the parts that contain whole pieces of [`encode`].
 pub(crate) fn extent(frame: &Frame, unit: &WriteBack) -> Option<(u32, u32, usize)> {
     let (bytes, width, height) = (format_bytes(unit.format).ok()?, frame.width, frame.height);
     let (length, part) = match unit.layout {
@@ -334,7 +334,7 @@ impl Plane<'_> {
     }
 }
 
-/// So many bytes of each pixel.
+/// The low `bytes` bytes of each pixel.
 fn put(out: &mut [u8], bytes: usize, pixels: &[u64]) {
     match bytes {
         4 => (out.as_chunks_mut::<4>().0.iter_mut().zip(pixels))
@@ -411,7 +411,7 @@ impl Fields {
 /// Byte of a pixel from its picture's address.
 ///
 /// # Errors
-/// A layout nobody knows.
+/// An unknown layout.
 #[inline]
 pub fn offset(unit: &WriteBack, bytes: u32, x: u32, y: u32) -> Result<u32> {
     match unit.layout {
@@ -471,7 +471,7 @@ fn average(tile: &Tile, first: usize) -> [f32; 4] {
     sums.map(|sum| sum as f32 / tile.samples as f32)
 }
 
-/// A part of one as a field of so many bits, rounded up from the threshold on.
+/// A value from 0 to 1 as a field of `bits` bits, rounded up from the threshold on.
 fn unorm(value: f32, bits: u32, threshold: f64) -> u64 {
     let scaled = f64::from(value) * f64::from((1u32 << bits) - 1);
     let whole = scaled as u64;

@@ -118,7 +118,7 @@ impl Scheduler<'_> {
         self.chained(arg, time, neutral, 6)
     }
 
-    /// Along moves, at most so many.
+    /// Along moves, `most` at most.
     pub(super) fn chained(&mut self, arg: Arg, time: usize, neutral: bool, most: usize) -> Option<Source> {
         const LASTING: [Unit; 5] = [Pass, Acc1, Acc0, Mul1, Mul0];
         const ANY: [Unit; 6] = [Pass, Complex, Acc1, Acc0, Mul1, Mul0];

@@ -43,7 +43,7 @@ struct Range {
 const NORMAL: f64 = 1.0 / 16384.0;
 const TOO_LARGE: f64 = 65520.0;
 
-/// What nobody knows anything of.
+/// The range of a value without any bound.
 const ANY: Range = Range {
     low: f64::NEG_INFINITY,
     high: f64::INFINITY,
@@ -169,7 +169,7 @@ fn computed(graph: &Graph, kind: Kind, operands: [Value; 3], [a, b, c]: [Range; 
         Kind::Mul => a.times(b),
         Kind::Fused => a.times(b).plus(c),
         Kind::Select => b.or(c),
-        // Of what is no number comes the second.
+        // If one is NaN, the result is the second.
         Kind::Min => Range {
             high: b.high,
             is_number: b.is_number,
@@ -278,7 +278,7 @@ impl Range {
 
     fn plus(self, other: Self) -> Self {
         let [low, high] = [self.low + other.low, self.high + other.high];
-        // Both of a sign, or who knows what is left of them.
+        // Sums of different signs may cancel out.
         let is_one_sign = self.low >= 0.0 && other.low >= 0.0 || self.high <= 0.0 && other.high <= 0.0;
         let least = if is_one_sign { self.least.min(other.least) } else { 0.0 };
         Self {
@@ -293,7 +293,7 @@ impl Range {
     fn times(self, other: Self) -> Self {
         let products = [self.low, self.high].map(|a| [a * other.low, a * other.high]);
         let all = products.as_flattened();
-        // Nothing times infinity: who knows.
+        // Zero times infinity is NaN.
         if all.iter().any(|product| product.is_nan()) {
             return ANY;
         }

@@ -43,7 +43,7 @@ pub(crate) fn emit_rounding(
     }
 }
 
-/// The same with exactly so many rows of lanes side by side.
+/// The same with exactly `copies` rows of lanes side by side.
 fn emit_copies(of: (&Graph, &Schedule, &Ranges), isa: Isa, how: (Which, Rounding), copies: usize) -> Option<Emitted> {
     match isa {
         Isa::Neon => Emitter::<arm::Asm>::new(of, isa, how, copies).finish(),

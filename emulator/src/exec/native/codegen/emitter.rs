@@ -414,7 +414,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
         register
     }
 
-    /// A register for a moment: nothing that is asked for before it is done with may be reloaded into another.
+    /// A scratch register. No other register may be allocated or reloaded while it is in use.
     pub(crate) fn spare(&mut self) -> u8 {
         let (register, spill) = self.allocator.spare();
         self.spill(spill);

@@ -1,7 +1,7 @@
 //! Registers and spill slots: which value is in which register when, and where on the stack everything else is.
 //!
-//! The emitter walks the schedule and tells the allocator where it is ([`RegisterAllocator::begin`], [`RegisterAllocator::end`]).
-//! In between it asks where values are ([`RegisterAllocator::register_of`], [`RegisterAllocator::slot_of`]) and allocates: the
+//! The emitter walks the schedule and reports its position ([`RegisterAllocator::begin`], [`RegisterAllocator::end`]).
+//! In between it looks up where values are ([`RegisterAllocator::register_of`], [`RegisterAllocator::slot_of`]) and allocates: the
 //! value whose next use is furthest away is evicted, and where it has to be kept the emitter gets a [`Spill`] to write first.
 
 use crate::exec::native::analysis::schedule::{Schedule, operands};
@@ -290,7 +290,7 @@ impl<'a> RegisterAllocator<'a> {
         }
     }
 
-    /// A register for a moment: nothing that is asked for before it is done with may be reloaded into another.
+    /// A scratch register. No other register may be allocated or reloaded while it is in use.
     #[must_use]
     pub(super) fn spare(&mut self) -> (u8, Option<Spill>) {
         let free = self.registers.iter().position(Option::is_none);

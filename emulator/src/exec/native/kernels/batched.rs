@@ -33,7 +33,7 @@ impl QuadBatcher for BatchKernel {
         out: &mut Fragments,
     ) -> bool {
         let lanes = (4 * quads.count()).next_multiple_of(STEP);
-        // Lanes nobody wants must not ask for more than those that are wanted.
+        // Padding lanes must not sample other texels than the last quad does.
         quads.pad(lanes / 4);
         let program = &self.0.program;
         self.0.on_rows(|rows| {

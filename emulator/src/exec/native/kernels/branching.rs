@@ -22,8 +22,8 @@ pub(crate) struct Branching {
     isa: Isa,
     found: Found,
     stats: CompileStats,
-    /// What was made of each path, ready to paint: threads that asked the program each time would count up and down at once
-    /// how many have it.
+    /// Each path's kernel. Threads do not clone it from the program at every call, which would contend for its reference
+    /// count.
     ready: Box<[OnceLock<Option<Straight>>]>,
 }
 
@@ -40,7 +40,7 @@ impl Branching {
         })
     }
 
-    /// Paints along the paths, until all fragments went along one.
+    /// Draws along the paths, until all fragments went along one.
     fn each(
         &self,
         (context, inputs): (&FragmentContext<'_>, &Inputs),

@@ -223,7 +223,7 @@ impl Straight {
         );
     }
 
-    /// Places of the fragments of so many tiles beside each other, on an axis.
+    /// Places of the fragments of `tiles` tiles beside each other, on an axis.
     fn places(&self, (axis, tiles): (usize, usize), first: u32, origin: f32, rows: &mut [Row]) {
         let pixels = self.program.reads_pixels;
         let rows = &mut rows[TILE_ROWS * axis..];
@@ -252,7 +252,7 @@ impl Straight {
         })
     }
 
-    /// Runs the code for so many lanes; its words are those from `from` on.
+    /// Runs the code for `lanes` lanes; its words are those from `from` on.
     pub(crate) fn run(&self, call: &mut Call<'_>, from: usize, lanes: usize, out: &mut Fragments) -> bool {
         let (some, samples) = (from..from + lanes, &mut out.samples);
         let is_tested = call.context.tests.is_some();
@@ -296,7 +296,7 @@ impl Straight {
     }
 }
 
-/// Places of half a tile's fragments, and the pixels' own where they are wanted; compiled for what was found.
+/// Places of half a tile's fragments, and the pixels' own where they are wanted; compiled for each instruction set.
 #[inline(always)]
 fn tile_places<L: QuadLanes>(first: [u32; 2], from: usize, origin: [f32; 2], pixels: bool, rows: &mut [Row]) {
     places::of_tile::<L>(places::middle(first), from, origin, pair(rows, row::X, LANES));

@@ -50,7 +50,7 @@ impl Program {
 
     /// Makes code of a program for a state; nothing where there can be none.
     pub fn new(code: &FragmentCode, context: &FragmentContext<'_>, key: &Key, isa: Isa) -> Option<Self> {
-        // Those who end where others are sent elsewhere come by no code.
+        // Lanes that end in a branch that other lanes take never reach the end of a region.
         let parts_ways = |next: &Next| matches!(next, Next::Branch(_, _, None));
         let words = key.words && !code.steps.iter().any(|step| parts_ways(&step.next));
         Self::made(code, context, key, isa, words)

@@ -47,7 +47,7 @@ impl<P> Paths<P> {
         (!paths.all.is_empty()).then_some(paths)
     }
 
-    /// Adds the ways from an instruction on, behind so many turns and instructions.
+    /// Adds the paths from an instruction on; `turns` and `steps` are those in front of it.
     fn walk(&mut self, code: &FragmentCode, mut at: usize, turns: &mut Vec<bool>, mut steps: u32) -> Option<()> {
         loop {
             steps += 1;
@@ -111,7 +111,7 @@ impl<P> Paths<P> {
         self.all.len()
     }
 
-    /// What `f` has of a path and its number, which is asked first for the one that fragments went last.
+    /// The first result of `f` for a path and its number; the path that was found last is tried first.
     pub(crate) fn find<R>(&self, mut f: impl FnMut(usize, &Path<P>) -> Option<R>) -> Option<R> {
         let last = self.last.0.load(Ordering::Relaxed);
         let others = (0..self.all.len()).filter(|number| *number != last);

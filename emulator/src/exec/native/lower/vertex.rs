@@ -62,8 +62,8 @@ impl VertexVariants {
     }
 }
 
-/// Instructions that something else than the one in front of them leads to; those nobody knows, and the ones behind
-/// them; and some more in what is very long.
+/// Instructions that are branch targets; unknown ones, and the ones behind
+/// them; and every [`MAX_LENGTH`]th.
 fn leaders(code: &VertexCode) -> Vec<bool> {
     let mut leaders = vec![false; code.steps.len()];
     let mut lead = |step: usize| {

@@ -1,7 +1,7 @@
 //! Memory with machine code in it, and calls of it: all that is unsafe about the native engine.
 //!
-//! Memory is never writable and executable at once: bytes are written, then the memory is made executable, then what the
-//! processor kept of it as instructions is forgotten.
+//! Memory is never writable and executable at once: bytes are written, then the memory is made executable, then the
+//! instruction cache is invalidated.
 
 use crate::exec::lanes::LANES;
 use crate::exec::native::call::{Args, Bailout, Call, Emitted, MAX_TEXTURES, ROUNDINGS, UNIFORMS};
@@ -19,7 +19,7 @@ pub(crate) struct Code {
     emitted: Emitted,
 }
 
-// SAFETY: the memory is this value's own, and nobody writes it once it is made.
+// SAFETY: the memory is this value's own, and is not written after `new`.
 unsafe impl Send for Code {}
 // SAFETY: as above.
 unsafe impl Sync for Code {}
@@ -28,7 +28,7 @@ impl Code {
     /// Makes code executable; nothing where the system gives no memory for it.
     pub(crate) fn new(emitted: Emitted) -> Option<Self> {
         let length = emitted.bytes.len().next_multiple_of(4096);
-        // SAFETY: new memory at an address of the system's choice concerns nobody else.
+        // SAFETY: new memory at an address of the system's choice overlaps no other.
         let memory = unsafe {
             mmap_anonymous(
                 std::ptr::null_mut(),
@@ -43,7 +43,7 @@ impl Code {
             length,
             emitted,
         };
-        // SAFETY: the memory is as long as the bytes at least, writable, and nobody else's.
+        // SAFETY: the memory is as long as the bytes at least, writable, and this value's own.
         unsafe { std::ptr::copy_nonoverlapping(code.emitted.bytes.as_ptr(), memory.cast(), code.emitted.bytes.len()) };
         // SAFETY: the memory is this value's own.
         unsafe { mprotect(memory, length, MprotectFlags::READ | MprotectFlags::EXEC) }.ok()?;
@@ -152,13 +152,13 @@ fn forget_instructions(start: usize, length: usize) {
     // Bytes of a line: the register has the logarithm of words of four.
     let line = |bits: usize| 4usize << (bits & 15);
     for address in (start..start + length).step_by(line(types >> 16)) {
-        // SAFETY: what was written of the line goes where instructions come from; nothing that anybody sees changes.
+        // SAFETY: this cleans the line to where instructions are fetched from; no value in memory changes.
         unsafe { asm!("dc cvau, {}", in(reg) address, options(nostack, preserves_flags)) };
     }
     // SAFETY: this waits for that, and does nothing else.
     unsafe { asm!("dsb ish", options(nostack, preserves_flags)) };
     for address in (start..start + length).step_by(line(types)) {
-        // SAFETY: what was kept of the line's instructions is forgotten, and nobody runs any of them yet.
+        // SAFETY: this invalidates the line in the instruction cache; no thread runs the code yet.
         unsafe { asm!("ic ivau, {}", in(reg) address, options(nostack, preserves_flags)) };
     }
     // SAFETY: this waits for that, and has this processor fetch again what it fetched ahead.
@@ -182,7 +182,7 @@ fn words(masks: &[u8; LANES / 8]) -> [u32; LANES] {
 
 impl Drop for Code {
     fn drop(&mut self) {
-        // SAFETY: the memory is this value's own, of this length, and nobody runs what is in it any more.
+        // SAFETY: the memory is this value's own, of this length, and no call of it is under way: calls borrow the value.
         let _ = unsafe { munmap(self.memory, self.length) };
     }
 }

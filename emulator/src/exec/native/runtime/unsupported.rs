@@ -15,7 +15,7 @@ impl Code {
         None
     }
 
-    /// Nobody has code to run.
+    /// Unreachable: there is no code.
     pub(crate) fn run(&self, _: Call<'_>) -> bool {
         match *self {}
     }
@@ -25,17 +25,17 @@ impl Code {
         match *self {}
     }
 
-    /// Nobody has code that reads uniforms.
+    /// Unreachable: there is no code.
     pub(crate) fn uniforms(&self) -> (usize, bool) {
         match *self {}
     }
 
-    /// Nobody has code that takes lanes.
+    /// Unreachable: there is no code.
     pub(crate) fn lanes(&self) -> usize {
         match *self {}
     }
 
-    /// Nobody has code of any size.
+    /// Unreachable: there is no code.
     pub(crate) fn size(&self) -> usize {
         match *self {}
     }

@@ -280,7 +280,7 @@ fn sums(random: &mut Rng, _: u32) -> Vec<u32> {
 }
 
 /// Programs of random words in random states: the outcome of both engines, to the bit. How many fragments were compared, how
-/// many of them were painted at once, and how many of these along one way through a program that branches.
+/// many of them were drawn at once, and how many of these along one way through a program that branches.
 fn lockstep(seed: u64, (programs, states): (u32, u32), limit: Level, make: &Make) -> ([usize; 3], String) {
     let mut random = Rng::with_seed(seed);
     let mut scales = Rng::with_seed(!seed);
@@ -398,7 +398,7 @@ fn random_programs_are_the_same_in_machine_code() {
             "{compared} fragments are scalar's to the bit, {at_once} at once, {turned} of them with branches: {report}"
         );
         assert!(compared > 100 * programs() as usize);
-        // Without machine code nothing paints at once.
+        // Without machine code nothing draws at once.
         let has_code = Native::at_most(limit).isa.is_some();
         assert_eq!(at_once > programs() as usize, has_code, "{at_once}");
     }

@@ -76,7 +76,7 @@ fn number(random: &mut Rng) -> f32 {
     let special = [
         0,
         0x3f80_0000,
-        // Infinity, and what is no number, quiet and not.
+        // Infinity, and NaN, quiet and signalling.
         0x7f80_0000,
         0x7fc0_0000,
         0x7fa0_0001,
@@ -522,7 +522,7 @@ fn spilled_values_come_back() {
     }
 }
 
-/// The graph of a sum of so many products that are all there at once, each compared with a number if `masks` says so.
+/// The graph of a sum of `count` products that are all live at once, each compared with a number if `masks` says so.
 fn many_at_once(count: usize, masks: bool) -> Graph {
     let mut graph = Graph::new(Isa::Avx512);
     let x = graph.node(Node::Row(crate::exec::native::call::PLACES[0]));

@@ -45,7 +45,7 @@ pub(crate) enum Kind {
     /// The mask a's b, c elsewhere.
     Select,
     RoundHalf,
-    /// From 0 to 1, what is no number as 0.
+    /// Clamped to 0 and 1, NaN to 0.
     Unit,
     /// From 0 to 1, to the nearest half, where that is a normal one: what becomes a byte, which is 0 for all below.
     HalfUnit,

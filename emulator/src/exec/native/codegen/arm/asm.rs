@@ -201,7 +201,7 @@ impl Asm {
         self.put(0x0d40_8000 | lane >> 1 << 30 | (lane & 1) << 12 | (from as u32) << 5 | u32::from(to));
     }
 
-    /// The first lane from memory at so many words behind an address, the others zero.
+    /// Loads the first lane from `words` words behind an address; the others become zero.
     pub(crate) fn load_indexed(&mut self, to: u8, base: Gpr, words: Gpr) {
         self.put(0xbc60_5800 | (words as u32) << 16 | (base as u32) << 5 | u32::from(to));
     }
@@ -228,7 +228,7 @@ impl Asm {
         }
     }
 
-    /// Adds a number of 12 bits, or so many times 4096.
+    /// Adds a number of 12 bits, times 4096 if it counts `pages`.
     fn add_shifted(&mut self, to: Gpr, from: Gpr, number: u32, pages: bool) {
         self.put(0x9100_0000 | u32::from(pages) << 22 | number << 10 | (from as u32) << 5 | to as u32);
     }
@@ -239,7 +239,7 @@ impl Asm {
         self.add_shifted(to, to, number as u32, false);
     }
 
-    /// An address at so many words behind another.
+    /// The address `words` words behind another.
     pub(crate) fn word_at(&mut self, to: Gpr, base: Gpr, words: Gpr) {
         self.put(0x8b20_4800 | (words as u32) << 16 | (base as u32) << 5 | to as u32);
     }

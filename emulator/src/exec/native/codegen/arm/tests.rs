@@ -191,7 +191,7 @@ fn the_rest_decodes() {
         "orn w8, w8, w9",
     ];
     assert_eq!(have, want);
-    // Branches are of so many bytes.
+    // Branches count bytes.
     let have = decoded(|asm| {
         (0..4).for_each(|_| asm.zero(Gpr::X9));
         asm.count_down(Gpr::X7, 4);

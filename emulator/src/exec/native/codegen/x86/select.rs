@@ -22,8 +22,8 @@ const PARTS: [f32; 2] = [8191.0, 8192.0];
 /// A little more than 2^-112: the product with half a denormal is none, and has a bit too many; with the smallest normal
 /// half it is the smallest normal float, and a bit.
 const TO_UNDERFLOW: u32 = 15 << 23 | 1;
-/// The state of floating point that everybody has, with nothing noted; of what is noted that there was something invalid,
-/// an overflow or an underflow.
+/// MXCSR's default, no exception flag set; and its flags of an invalid operation,
+/// an overflow and an underflow.
 const FLOATS: u32 = 0x1f80;
 const NOTED: i32 = 0x19;
 /// The mask register that holds nothing for long.
@@ -169,7 +169,7 @@ impl Machine for Asm {
             self.flip(Gpr::Rax, 0xff);
         }
         self.or_to(mem(Address::of_argument(offset_of!(Args, left))), Gpr::Rax);
-        // Nobody wants what is still to come.
+        // The rest of the results would not be used.
         self.leave_unless_zero();
     }
 
@@ -243,7 +243,7 @@ impl Emitter<'_, Asm> {
     /// A value as an operand that may be in memory.
     fn operand(&mut self, value: Value, copy: usize) -> Rm {
         if self.held(value, copy).is_none() && !self.in_mask(value) {
-            // What is used again is loaded once, if that pushes nobody out.
+            // What is used again is loaded once, if that evicts no value.
             let loads = self.is_worth_a_register(value, copy);
             let found = match self.node(value) {
                 Node::Const(bits) if self.ends(value, copy) => self.literal(bits),
@@ -389,8 +389,8 @@ impl Emitter<'_, Asm> {
         self.machine.vector(code::CVTPH2PS, to, 0, Rm::Reg(to));
     }
 
-    /// To the nearest half, if that is a normal one or zero and not too large; what else there is the processor takes note
-    /// of, in products that nobody wants.
+    /// To the nearest half, if that is a normal one or zero and not too large. Other values raise flags of the processor,
+    /// in products that are computed only for that.
     fn speculative_round(&mut self, value: Value, a: Value, copy: usize) {
         let from = self.register(a, copy);
         let to = self.result(value, copy);
@@ -426,7 +426,7 @@ impl Emitter<'_, Asm> {
     fn clamp(&mut self, to: u8, from: u8, [to_zero, to_one]: [bool; 2]) -> u8 {
         let mut at = from;
         if to_zero {
-            // What is no number becomes the second one.
+            // NaN becomes the second one.
             let zero = self.literal(0);
             self.machine.vector(code::MAXPS, to, at, zero);
             at = to;
@@ -462,14 +462,14 @@ impl Emitter<'_, Asm> {
         if !self.machine.isa.evex() || self.rounding != Rounding::Exact {
             return (from, self.machine.for_speculation());
         }
-        // Nobody keeps the operand's register any more.
+        // The operand's register is free now.
         if to != from {
             self.machine.vector(code::MOVAPS, to, 0, Rm::Reg(from));
         }
         (to, self.spare())
     }
 
-    /// Bits of three, by what the table says of each three, in the place of the first where nobody asks for that any more.
+    /// A bitwise function of three operands by its truth table; the result replaces the first if that is not used again.
     fn ternary(&mut self, table: u8, value: Value, [a, b, c]: [Value; 3], copy: usize) {
         let first = self.register(a, copy);
         let second = self.register(b, copy);
