@@ -9,7 +9,7 @@ case $target$CARGO_PKG_NAME in
     set -- "$@" -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
         -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
     case $CARGO_PKG_NAME in
-    skrymir-emulator | skrymir-num) ;;
+    skrymir-emulator | skrymir-jit | skrymir-num) ;;
     *) set -- "$@" -Cllvm-args=-sanitizer-coverage-trace-compares ;;
     esac
     ;;

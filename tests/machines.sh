@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 . tests/setup.sh
 need_rust
 
-LIBRARIES=(-p skrymir-num -p skrymir-utgard -p skrymir-loader -p skrymir-emulator -p skrymir-translate -p skrymir-lift -p skrymir-compiler)
+LIBRARIES=(-p skrymir-num -p skrymir-jit -p skrymir-utgard -p skrymir-loader -p skrymir-emulator -p skrymir-translate -p skrymir-lift -p skrymir-compiler)
 SMALL=(-p skrymir-num -p skrymir-utgard -p skrymir-loader)
 quick=
 machines=()
@@ -98,7 +98,7 @@ aarch64() {
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64-static -L /usr/aarch64-linux-gnu"
     local test=(cargo test --quiet --target aarch64-unknown-linux-gnu)
     if [ -n "$quick" ]; then
-        "${test[@]}" --lib --tests "${SMALL[@]}" -p skrymir-emulator
+        "${test[@]}" --lib --tests "${SMALL[@]}" -p skrymir-jit -p skrymir-emulator
         return
     fi
     "${test[@]}" --lib --tests "${LIBRARIES[@]}"

@@ -22,3 +22,5 @@ extern crate wasm_test;
 pub mod half;
 pub mod lanes;
 pub mod math;
+pub mod portable;
+pub mod rows;

@@ -1,38 +1,6 @@
-//! Rows of lanes and masks of them, and what vertices of a batch have: a row for each component, a lane for each vertex.
+//! The attributes and outputs of a batch of vertices: a row for each component, a lane for each vertex.
 
-/// Lanes of a row.
-pub(super) const LANES: usize = 128;
-
-/// A number for every lane, where vector units like to find it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C, align(64))]
-pub struct Row(pub(super) [f32; LANES]);
-
-impl Row {
-    /// The same number for every lane.
-    pub const fn splat(value: f32) -> Self {
-        Self([value; LANES])
-    }
-}
-
-impl std::ops::Deref for Row {
-    type Target = [f32; LANES];
-
-    #[inline(always)]
-    fn deref(&self) -> &[f32; LANES] {
-        &self.0
-    }
-}
-
-impl std::ops::DerefMut for Row {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut [f32; LANES] {
-        &mut self.0
-    }
-}
-
-/// A bit for every lane.
-pub(super) type Mask = u128;
+pub(crate) use num::rows::{LANES, Mask, Row};
 
 /// Vertices of a batch at most.
 pub const MAX_VERTICES: usize = LANES;

@@ -2,32 +2,27 @@
 //! this processor. Control flow, and operations without code, are left to the wide engine; all engines share the formulas, so
 //! the bits are the same.
 //!
-//! It is a small compiler, a folder per stage, each above those before it: [`trace`] records formulas as a graph, [`analysis`]
-//! finds ranges, uniformity and the schedule, [`codegen`] allocates registers and writes instructions, [`runtime`] makes code
-//! runnable, [`lower`] cuts programs into [regions](super::wide::region::RegionCode) that work on the wide engine's rows, and
-//! [`kernels`] shade whole tiles and batches with them.
+//! [`formulas`] records what the hardware computes into graphs, [`lower`] cuts programs into
+//! [regions](super::wide::region::RegionCode) that work on the wide engine's rows, and [`kernels`] shade whole tiles and batches
+//! with them. The crate [`jit`] compiles the graphs.
 
-mod analysis;
-mod call;
-mod codegen;
-mod isa;
+mod compile_stats;
+mod formulas;
 mod kernels;
 mod key;
 pub(super) mod lower;
-mod runtime;
+mod region;
 #[cfg(test)]
 mod tests;
-mod trace;
 
-pub use isa::Isa;
+pub use jit::Isa;
 pub use key::Key;
 pub use lower::fragment::Program;
 pub use lower::vertex::VertexVariants;
 
+use self::compile_stats::CompileStats;
 use self::kernels::branching::Branching;
 use self::kernels::{batched, straight};
-use self::runtime::code;
-use self::runtime::compile_stats::CompileStats;
 use super::batched::QuadBatcher;
 use super::inputs::Inputs;
 use super::lanes::LANES;
@@ -125,19 +120,14 @@ impl Native {
     }
 }
 
-/// The instructions that code may be made of.
+/// The instruction set that code is compiled for.
 fn isa(found: Found) -> Option<Isa> {
-    if !code::IS_THERE {
-        return None;
-    }
-    match found.level() {
-        Level::Portable => None,
-        Level::Neon => Some(Isa::Neon),
-        Level::Avx2 => Some(Isa::Avx2 {
-            fma: crate::simd::has_fma(),
-        }),
-        Level::Avx512 => Some(Isa::Avx512),
-    }
+    let usable = |isa: &Isa| match isa {
+        Isa::Neon => found.level() == Level::Neon,
+        Isa::Avx2 { .. } => found.level() >= Level::Avx2,
+        Isa::Avx512 => found.level() == Level::Avx512,
+    };
+    Isa::ALL.into_iter().filter(usable).find(|isa| isa.is_supported())
 }
 
 impl Engine for Native {

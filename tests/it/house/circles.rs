@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Source folders of the crates.
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 17] = [
     "emulator/compiler/src",
     "emulator/inspect/src",
+    "emulator/jit/src",
     "emulator/lift/src",
     "emulator/num/src",
     "emulator/shim/src",

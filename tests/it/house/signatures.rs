@@ -5,10 +5,11 @@ use crate::common;
 use std::path::{Path, PathBuf};
 
 /// The libraries; the facade exists for the command line.
-pub const LIBRARIES: [&str; 15] = [
+pub const LIBRARIES: [&str; 16] = [
     "",
     "emulator/compiler",
     "emulator/inspect",
+    "emulator/jit",
     "emulator/lift",
     "emulator/num",
     "emulator/shim",

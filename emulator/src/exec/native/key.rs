@@ -1,10 +1,17 @@
 //! What machine code depends on beside the program.
 
 use crate::blend::Blending;
-use crate::exec::native::call::MAX_TEXTURES;
+use crate::exec::wide::fragment_code::row;
 use crate::exec::{FragmentContext, Orientation};
 use crate::fragment_ops::LateTests;
 use crate::texture::{Texture, filter, levels};
+use jit::MAX_TEXTURES;
+
+/// Rows of fragments' places: the [places](jit::graph::RowTypes::places) of code for whole tiles.
+pub(crate) const PLACES: [u16; 4] = [row::X, row::Y, row::COLUMN, row::ROW];
+
+/// Rows that fragments are tested with behind their program.
+pub(crate) const SAMPLES: [u16; 4] = [row::DEPTH, row::TILE_DEPTH, row::TILE_STENCIL, row::ARRIVED];
 
 /// How a texture is sampled that goes a short way.
 #[derive(Clone, Copy, Debug, PartialEq)]

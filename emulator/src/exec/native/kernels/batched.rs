@@ -2,15 +2,18 @@
 //! first, and the code finds it in rows.
 
 use crate::exec::batched::{BatchedQuads, QuadBatcher};
-use crate::exec::inputs::{ManyInputs, Planes};
+use crate::exec::inputs::{Inputs, ManyInputs, Planes};
 use crate::exec::lanes::{LANES, Row};
 use crate::exec::native::kernels::straight::{Call, STEP, Straight, pair};
-use crate::exec::native::runtime::variants::NO_INPUTS;
 use crate::exec::wide::alu::plane_at;
 use crate::exec::wide::fragment_code::{Input, row};
 use crate::exec::{FragmentContext, Fragments, places};
 use crate::simd::dispatch;
 use num::lanes::QuadLanes;
+use std::sync::LazyLock;
+
+/// Code whose planes are computed before reads no inputs.
+static NO_INPUTS: LazyLock<Inputs> = LazyLock::new(Inputs::default);
 
 /// A program of one piece that was made for batched fragments.
 pub(crate) struct BatchKernel(pub Straight);

@@ -2,14 +2,14 @@
 //! which leaves fragments that go another way to others. Conditions hold for whole tiles more often than not.
 
 use crate::exec::inputs::Inputs;
-use crate::exec::native::isa::Isa;
+use crate::exec::native::compile_stats::CompileStats;
 use crate::exec::native::kernels::straight::Straight;
 use crate::exec::native::key::Key;
 use crate::exec::native::lower::fragment::Program;
 use crate::exec::native::lower::paths::Paths;
-use crate::exec::native::runtime::compile_stats::CompileStats;
 use crate::exec::{FragmentContext, FragmentKernel, Fragments, MAX_FRAGMENTS, Quads};
 use crate::simd::Found;
+use jit::Isa;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 

@@ -3,7 +3,7 @@
 
 use crate::exec::inputs::Inputs;
 use crate::exec::lanes::{LANES, Row};
-use crate::exec::native::call::{PLACES, SAMPLES, TILE_ROWS, TILES};
+use crate::exec::native::key::{PLACES, SAMPLES};
 use crate::exec::native::lower::fragment::Program;
 use crate::exec::places::SIDE;
 use crate::exec::wide::alu::Machine;
@@ -11,6 +11,7 @@ use crate::exec::wide::fragment_code::row;
 use crate::exec::wide::region::{Piece, RegionCode, Work};
 use crate::exec::{FragmentContext, FragmentKernel, Fragments, MAX_FRAGMENTS, MAX_QUADS, Quad, Quads, places};
 use crate::simd::{Found, dispatch};
+use jit::{TILE_ROWS, TILES};
 use num::lanes::QuadLanes;
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
@@ -21,6 +22,8 @@ thread_local! {
     /// The same of whole tiles.
     static WHOLE: RefCell<TileRows> = const { RefCell::new(TileRows::NEW) };
 }
+
+const _: () = assert!(MAX_FRAGMENTS == jit::TILE_LANES);
 
 /// Lanes that machine code takes at a time in any of its forms.
 pub(crate) const STEP: usize = 16;

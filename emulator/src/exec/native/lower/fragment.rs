@@ -3,17 +3,16 @@
 
 use crate::exec::FragmentContext;
 use crate::exec::inputs::Inputs;
-use crate::exec::native::call::MAX_TEXTURES;
-use crate::exec::native::isa::Isa;
-use crate::exec::native::key::Key;
+use crate::exec::native::formulas;
+use crate::exec::native::key::{Key, PLACES, SAMPLES};
 use crate::exec::native::lower::paths::Paths;
-use crate::exec::native::runtime::variants::Variants;
-use crate::exec::native::trace::graph::{Effect, Graph, Kind, Node, Value};
-use crate::exec::native::trace::tracer::{self, Tracer};
 use crate::exec::wide::alu::{Alu, AluOp, CONSTANT_ROWS, Source, plane_at};
 use crate::exec::wide::fragment_code::{Condition, FragmentCode, Input, Interpolate, Next, Op, row};
 use crate::exec::wide::region::{Piece, Region, Regions};
 use crate::texture::levels::{Levels, Wanted};
+use jit::graph::{Effect, Graph, Kind, Node, RowTypes, Value};
+use jit::tracer::{self, Tracer};
+use jit::{Isa, MAX_TEXTURES, Variants};
 use num::lanes::Lanes;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -207,10 +206,16 @@ struct Builder<'a> {
 
 /// A graph with nothing in it.
 fn empty(code: &FragmentCode, key: &Key, isa: Isa) -> Graph {
-    match key.batched {
-        true => Graph::batched(isa, first_batched(code)),
-        false => Graph::new(isa),
-    }
+    // Registers and temporaries are halves; results of units are not, nor are planes that were computed before.
+    let behind = match key.batched {
+        true => first_batched(code),
+        false => u16::MAX,
+    };
+    let rows = RowTypes {
+        halves: [0..row::TEXTURE - 8, row::TEMPORARIES..behind],
+        places: (!key.batched).then_some(PLACES),
+    };
+    Graph::new(isa, rows)
 }
 
 /// The first row of planes that are computed before.
@@ -221,8 +226,8 @@ fn first_batched(code: &FragmentCode) -> u16 {
 /// Byte of a plane among the inputs.
 fn offset_of_plane(what: Input) -> usize {
     match what {
-        Input::Varying(at) => tracer::varying(at),
-        Input::Point(axis) => tracer::point(axis),
+        Input::Varying(at) => formulas::varying(at),
+        Input::Point(axis) => formulas::point(axis),
         Input::Z => offset_of!(Inputs, z),
         Input::W | Input::Front => offset_of!(Inputs, inverse_w),
     }
@@ -345,7 +350,7 @@ impl<'a> Builder<'a> {
         let [a, b] = condition
             .operands
             .each_ref()
-            .map(|operand| tracer::operand(&mut self.graph, operand, |graph, row| held(rows, graph, row)));
+            .map(|operand| formulas::operand(&mut self.graph, operand, |graph, row| held(rows, graph, row)));
         tracer::record(&mut self.graph, || {
             let mut taken = Tracer::splat(0.0);
             let outcomes = [
@@ -392,7 +397,7 @@ impl<'a> Builder<'a> {
     fn alu(&mut self, alu: &Alu) {
         self.some &= !matches!(alu.op, AluOp::Ddx | AluOp::DdyUp | AluOp::DdyDown);
         let rows = &mut self.rows;
-        let value = tracer::computed(&mut self.graph, alu, |graph, row| held(rows, graph, row));
+        let value = formulas::computed(&mut self.graph, alu, |graph, row| held(rows, graph, row));
         self.set(alu.to, value);
     }
 
@@ -403,7 +408,7 @@ impl<'a> Builder<'a> {
             Input::Varying(_) => return Err("varyings that are not there"),
             Input::Front if self.key.batched => return Err("the side that is seen"),
             Input::Front => {
-                let value = tracer::record(&mut self.graph, tracer::front);
+                let value = tracer::record(&mut self.graph, formulas::front);
                 self.set(input.to, value);
                 return Ok(());
             }
@@ -432,7 +437,7 @@ impl<'a> Builder<'a> {
         }
         let [x, y] = [row::X, row::Y].map(|row| self.row(row));
         tracer::record(&mut self.graph, || {
-            plane_at::<Tracer>(tracer::plane(offset_of_plane(what)), x, y)
+            plane_at::<Tracer>(formulas::plane(offset_of_plane(what)), x, y)
         })
     }
 
@@ -481,7 +486,7 @@ impl<'a> Builder<'a> {
     fn load(&mut self, unit: &Load, offset: Source) {
         let (offset, index) = (self.source(offset), unit.signed_index());
         let shift = unit.alignment.shift() as u8;
-        let loaded = tracer::record(&mut self.graph, || tracer::uniforms_at(offset, index, shift));
+        let loaded = tracer::record(&mut self.graph, || formulas::uniforms_at(offset, index, shift));
         let (count, zero) = (unit.alignment.components(), self.graph.node(Node::Const(0)));
         for (component, value) in (0..).zip(loaded) {
             let is_there = usize::from(component) < count;
@@ -546,7 +551,7 @@ impl<'a> Builder<'a> {
         for row in rows {
             let (value, _) = self.rows[row];
             // A row that becomes another is read before that one is written.
-            let value = match self.graph.nodes[value as usize] {
+            let value = match self.graph.nodes()[value as usize] {
                 Node::Row(from) if from == *row => continue,
                 Node::Row(_) => self.graph.node(Node::Op(Kind::Move, [value, 0, 0])),
                 _ => value,
@@ -561,9 +566,18 @@ impl<'a> Builder<'a> {
         self.piece()
     }
 
+    /// Whether a node is no row but those of fragments' places and samples, and of batched planes.
+    fn is_of_places(&self, node: &Node) -> bool {
+        match node {
+            Node::Row(row) if self.key.batched && *row >= first_batched(self.code) => true,
+            Node::Row(row) => PLACES.contains(row) || SAMPLES.contains(row),
+            _ => true,
+        }
+    }
+
     fn piece(&mut self) -> Option<()> {
         let graph = std::mem::replace(&mut self.graph, empty(self.code, self.key, self.isa));
-        self.of_places &= graph.is_of_places();
+        self.of_places &= graph.nodes().iter().all(|node| self.is_of_places(node));
         if !graph.effects.is_empty() {
             let forms = Variants::new(graph, self.isa)?;
             self.size += forms.size();
@@ -584,14 +598,14 @@ impl<'a> Builder<'a> {
             let color: [Value; 4] = color.try_into().ok()?;
             tracer::record(&mut self.graph, || {
                 let word = match (&key.tests, &key.blending) {
-                    (Some(tests), blending) => tracer::tested(tests, blending.as_ref(), color),
-                    (None, Some(blending)) => tracer::blended(blending, color),
-                    (None, None) => tracer::packed(color),
+                    (Some(tests), blending) => formulas::tested(tests, blending.as_ref(), color),
+                    (None, Some(blending)) => formulas::blended(blending, color),
+                    (None, None) => formulas::packed(color),
                 };
                 tracer::effect(Effect::Words(word));
             });
             let (row, [.., alpha]) = (4 * key.color_register as u16 + 3, color);
-            if key.alpha && self.graph.nodes[alpha as usize] != Node::Row(row) {
+            if key.alpha && self.graph.nodes()[alpha as usize] != Node::Row(row) {
                 // Last, for the row may be looked at before.
                 self.graph.effects.push(Effect::Store(row, alpha));
             }

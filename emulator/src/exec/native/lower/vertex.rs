@@ -1,14 +1,12 @@
 //! Vertex programs as machine code: regions of instructions that run from the first to the last.
 
-use crate::exec::lanes::Mask;
-use crate::exec::native::isa::Isa;
-use crate::exec::native::runtime::variants::Variants;
-use crate::exec::native::trace::graph::{Effect, Graph, Kind, Node, Value};
-use crate::exec::native::trace::tracer;
+use crate::exec::native::formulas;
 use crate::exec::wide::VertexCode;
-use crate::exec::wide::alu::{Alu, Machine};
-use crate::exec::wide::region::{VertexRegion, VertexRegionCode, VertexRegions};
+use crate::exec::wide::alu::Alu;
+use crate::exec::wide::region::{VertexRegion, VertexRegions};
 use crate::exec::wide::vertex_code::row;
+use jit::graph::{Effect, Graph, Kind, Node, RowTypes, Value};
+use jit::{Isa, Variants};
 use std::collections::BTreeMap;
 
 /// Instructions of a region at most, and regions of a program: generating code must take
@@ -40,7 +38,7 @@ impl VertexVariants {
         for first in (0..code.steps.len()).filter(|step| leaders[*step]) {
             let mut builder = Builder {
                 code,
-                graph: Graph::of_vertices(isa),
+                graph: Graph::new(isa, RowTypes::default()),
                 rows: BTreeMap::new(),
             };
             let last = builder.region(first, &leaders);
@@ -109,7 +107,7 @@ impl Builder<'_> {
 
     fn alu(&mut self, alu: &Alu) {
         let rows = &self.rows;
-        let value = tracer::computed(&mut self.graph, alu, |graph, row| match rows.get(&row) {
+        let value = formulas::computed(&mut self.graph, alu, |graph, row| match rows.get(&row) {
             Some(value) => *value,
             None => graph.node(Node::Row(row)),
         });
@@ -123,18 +121,12 @@ impl Builder<'_> {
         let wanted = |row: u16| output(row) || !ends && self.code.read.contains(&row);
         for (row, value) in self.rows.iter().filter(|(row, _)| wanted(**row)) {
             // A row that becomes another is read before that one is written.
-            let value = match self.graph.nodes[*value as usize] {
+            let value = match self.graph.nodes()[*value as usize] {
                 Node::Row(from) if from == *row => continue,
                 Node::Row(_) => self.graph.node(Node::Op(Kind::Move, [*value, 0, 0])),
                 _ => *value,
             };
             self.graph.effects.push(Effect::Store(*row, value));
         }
-    }
-}
-
-impl VertexRegionCode for Variants {
-    fn run(&self, machine: &mut Machine<'_>, mask: Option<Mask>) -> bool {
-        self.run_vertices(machine, mask)
     }
 }

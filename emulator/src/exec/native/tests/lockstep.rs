@@ -8,7 +8,6 @@ use crate::exec::{FragmentProgram, Orientation, Quads, VertexProgram, VertexRows
 use crate::memory::Memory;
 use crate::texture::{Descriptor, Texture};
 use fastrand::Rng;
-use std::sync::atomic::Ordering::Relaxed;
 use utgard::state::{Compare, Equation, FactorSource};
 use utgard::texture::{self as fields, Dimension, MipFilter, TexelFormat, TexelLayout, Wrap};
 use utgard::{gp, pp};
@@ -409,11 +408,8 @@ fn failed_speculation_changes_nothing() {
     for limit in levels() {
         let ([.., at_once, _], report) = lockstep(seed(), (programs() / 20, 24), limit, &sums);
         println!("{at_once} fragments are scalar's to the bit at once: {report}");
-        if Native::at_most(limit).isa.is_some_and(Isa::speculates) {
-            let [again, right] = runtime::variants::OUTCOMES.each_ref().map(|count| count.load(Relaxed));
-            println!("speculative tiles: {right} calls right, {again} run again");
-            assert!(right.min(again) > programs() / 100, "{right} {again}");
-        }
+        let has_code = Native::at_most(limit).isa.is_some();
+        assert_eq!(at_once > 0, has_code, "{at_once}");
     }
 }
 
@@ -500,6 +496,6 @@ fn without_vector_units_there_is_no_code() {
     assert!(!Native::at_most(Level::Portable).is_there());
     assert_eq!(
         Native::default().is_there(),
-        code::IS_THERE && Found::best().level() > Level::Portable
+        Isa::best().is_some() && Found::best().level() > Level::Portable
     );
 }

@@ -1,8 +1,8 @@
 //! In which schedule a graph is computed, and where values are used.
 
-use crate::exec::native::call::{Rounding, Which};
-use crate::exec::native::isa::Isa;
-use crate::exec::native::trace::graph::{Effect, Graph, Kind, Node, Value};
+use crate::call::{Mode, Rounding, Which};
+use crate::graph::{Effect, Graph, Kind, Node, Value};
+use crate::isa::Isa;
 
 /// Registers that rows want beside what is computed: an operation's, and one that stays.
 const FOR_ROWS: usize = 4;
@@ -119,7 +119,7 @@ impl Schedule {
     /// Rows side by side: an operation that is rounded takes 19 cycles from its operands to its result, but its
     /// instructions only two, so that of colours of four it takes four rows until something can be done at any time. A
     /// whole tile has them; other calls may have few lanes.
-    pub(crate) fn copies(&self, graph: &Graph, isa: Isa, (which, rounding): (Which, Rounding)) -> usize {
+    pub(crate) fn copies(&self, graph: &Graph, Mode { isa, which, rounding }: Mode) -> usize {
         let most = self.most(graph);
         let room = isa.registers() * most_for_two(isa) / 2;
         let wanted = match (which, isa) {

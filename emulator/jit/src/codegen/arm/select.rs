@@ -1,10 +1,10 @@
 //! The instructions of 64-bit ARM for what graphs compute.
 
 use super::asm::{Asm, Gpr, KEPT_BYTES, Mem, Three, Two, code};
-use crate::exec::native::call::Args;
-use crate::exec::native::codegen::emitter::{Address, BASES, Base, Emitter, Found, Machine};
-use crate::exec::native::isa::Isa;
-use crate::exec::native::trace::graph::{Kind, Neighbour, Node, Value};
+use crate::call::Args;
+use crate::codegen::emitter::{Address, BASES, Base, Emitter, Found, Machine};
+use crate::graph::{Kind, Neighbour, Node, Value};
+use crate::isa::Isa;
 use std::mem::offset_of;
 
 /// The register that holds the exponent bits of halves.

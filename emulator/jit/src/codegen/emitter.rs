@@ -3,14 +3,13 @@
 
 use super::constants::ConstantPool;
 use super::regalloc::{RegisterAllocator, Spill};
-use crate::exec::MAX_FRAGMENTS;
-use crate::exec::lanes::{LANES, Row};
-use crate::exec::native::analysis::ranges::Ranges;
-use crate::exec::native::analysis::schedule::{Item, Schedule};
-use crate::exec::native::analysis::uniformity::Uniformity;
-use crate::exec::native::call::{Args, Emitted, Needs, PLACES, Rounding, TILE_ROWS, TILES, UNIFORMS, Which};
-use crate::exec::native::isa::Isa;
-use crate::exec::native::trace::graph::{Effect, Graph, Kind, Node, Value};
+use crate::analysis::ranges::Ranges;
+use crate::analysis::schedule::{Item, Schedule};
+use crate::analysis::uniformity::Uniformity;
+use crate::call::{Args, Emitted, MAX_TEXTURES, Mode, Needs, Rounding, TILE_LANES, TILE_ROWS, TILES, UNIFORMS, Which};
+use crate::graph::{Effect, Graph, Kind, Node, Value};
+use crate::isa::Isa;
+use num::rows::{LANES, Row};
 use std::mem::offset_of;
 
 /// Largest stack frame, in bytes: at most a page, because frames are not probed.
@@ -112,6 +111,14 @@ pub(crate) trait Machine: Sized {
     fn compute(emitter: &mut Emitter<'_, Self>, value: Value, kind: Kind, operands: [Value; 3], copy: usize);
 }
 
+/// A graph, and what was found about it.
+#[derive(Clone, Copy)]
+pub(crate) struct Analysis<'a> {
+    pub graph: &'a Graph,
+    pub schedule: &'a Schedule,
+    pub ranges: &'a Ranges,
+}
+
 /// Writes the code of a graph.
 pub(crate) struct Emitter<'a, M> {
     graph: &'a Graph,
@@ -130,13 +137,14 @@ pub(crate) struct Emitter<'a, M> {
 }
 
 impl<'a, M: Machine> Emitter<'a, M> {
-    /// Nothing is written yet. `which` and `copies` as for [`crate::exec::native::codegen::emit::emit`].
-    pub(crate) fn new(
-        (graph, schedule, ranges): (&'a Graph, &'a Schedule, &'a Ranges),
-        isa: Isa,
-        (which, rounding): (Which, Rounding),
-        copies: usize,
-    ) -> Self {
+    /// Code for this number of rows of lanes side by side; nothing is written yet.
+    pub(crate) fn new(analysis: Analysis<'a>, mode: Mode, copies: usize) -> Self {
+        let Analysis {
+            graph,
+            schedule,
+            ranges,
+        } = analysis;
+        let Mode { isa, which, rounding } = mode;
         let uniformity = Uniformity::new(graph, isa, which, copies);
         Self {
             graph,
@@ -147,10 +155,7 @@ impl<'a, M: Machine> Emitter<'a, M> {
             machine: M::of(isa),
             allocator: RegisterAllocator::new(graph, schedule, uniformity, isa, copies),
             constants: ConstantPool::default(),
-            needs: Needs {
-                textures: graph.textures.clone(),
-                ..Needs::default()
-            },
+            needs: Needs::default(),
             ranges,
         }
     }
@@ -239,10 +244,11 @@ impl<'a, M: Machine> Emitter<'a, M> {
         bytes.extend(self.constants.bytes());
         Emitted {
             bytes,
+            isa,
             pool,
             lanes: self.copies * isa.lanes(),
             most: if self.which == Which::Tile {
-                TILES * MAX_FRAGMENTS
+                TILES * TILE_LANES
             } else {
                 LANES
             },
@@ -253,12 +259,28 @@ impl<'a, M: Machine> Emitter<'a, M> {
 
     fn compute(&mut self, value: Value, copy: usize) {
         if let Node::Op(kind, operands) = self.node(value) {
-            self.needs.any_uniform |= kind == Kind::Gather(UNIFORMS);
+            if let Kind::Gather(texture) = kind {
+                self.gathers(texture);
+            }
             if self.allocator.own(value, copy) == copy {
                 M::compute(self, value, kind, operands, copy);
             }
             self.allocator.release(value, copy);
         }
+    }
+
+    /// Words of a texture, or uniforms, are read by computed indices.
+    fn gathers(&mut self, texture: u8) {
+        assert!(texture <= UNIFORMS, "texture {texture}");
+        if texture == UNIFORMS {
+            self.needs.any_uniform = true;
+            return;
+        }
+        let (textures, number) = (&mut self.needs.textures, usize::from(texture));
+        if textures.len() <= number {
+            textures.resize(number + 1, false);
+        }
+        textures[number] = true;
     }
 
     fn effect(&mut self, effect: Effect, copy: usize) {
@@ -331,9 +353,10 @@ impl<'a, M: Machine> Emitter<'a, M> {
 
     /// Place of a row's lanes.
     fn row(&mut self, row: u16, copy: usize) -> Address {
-        let place = || PLACES.iter().position(|place| *place == row);
+        let places = self.graph.places().unwrap_or_default();
+        let place = || places.iter().position(|place| *place == row);
         let (row, rows) = match self.which {
-            Which::Tile => (TILE_ROWS * place().unwrap_or(PLACES.len()), TILE_ROWS),
+            Which::Tile => (TILE_ROWS * place().unwrap_or(places.len()), TILE_ROWS),
             Which::All | Which::Masked => (usize::from(row), 1),
         };
         self.needs.rows = self.needs.rows.max(row + rows);
@@ -363,11 +386,15 @@ impl<'a, M: Machine> Emitter<'a, M> {
                     offset: 4 * usize::from(at),
                 })
             }
-            Node::Input(offset) => Found::Each(Address {
-                base: Base::Inputs,
-                offset: offset.into(),
-            }),
+            Node::Input(offset) => {
+                self.needs.inputs = self.needs.inputs.max(usize::from(offset) + size_of::<f32>());
+                Found::Each(Address {
+                    base: Base::Inputs,
+                    offset: offset.into(),
+                })
+            }
             Node::Largest(texture) => {
+                assert!(usize::from(texture) < MAX_TEXTURES, "texture {texture}");
                 let offset = offset_of!(Args, largest) + 4 * usize::from(texture);
                 Found::Each(Address::of_argument(offset))
             }

@@ -1,15 +1,13 @@
-//! Memory with machine code in it, and calls of it: all that is unsafe about the native engine.
+//! Memory with machine code in it, and calls of it: all that is unsafe about the compiler.
 //!
 //! Memory is never writable and executable at once: bytes are written, then the memory is made executable, then the
 //! instruction cache is invalidated.
 
-use crate::exec::lanes::LANES;
-use crate::exec::native::call::{Args, Bailout, Call, Emitted, MAX_TEXTURES, ROUNDINGS, UNIFORMS};
+use crate::call::{Args, Bailout, Call, Emitted, MAX_TEXTURES, Needs, ROUNDINGS, UNIFORMS};
+use num::rows::LANES;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+use std::borrow::Cow;
 use std::ffi::c_void;
-
-/// Whether there is machine code.
-pub(crate) const IS_THERE: bool = true;
 
 /// Machine code that can be called.
 #[derive(Debug)]
@@ -25,8 +23,11 @@ unsafe impl Send for Code {}
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// Makes code executable; nothing where the system gives no memory for it.
+    /// Makes code executable; nothing where the system gives no memory for it, or the processor lacks the instruction set.
     pub(crate) fn new(emitted: Emitted) -> Option<Self> {
+        if !emitted.isa.is_supported() {
+            return None;
+        }
         let length = emitted.bytes.len().next_multiple_of(4096);
         // SAFETY: new memory at an address of the system's choice overlaps no other.
         let memory = unsafe {
@@ -52,51 +53,43 @@ impl Code {
         Some(code)
     }
 
-    /// Runs it; false where something came up that it leaves to others, and what it wrote is of no use.
+    /// Runs it, and reports what it leaves undone.
     ///
     /// # Panics
-    /// When it is given less than it works on.
-    pub(crate) fn run(&self, call: Call<'_>) -> bool {
-        self.attempt(call) == Bailout::Nothing
-    }
-
-    /// Runs it, and tells what it leaves to others.
-    ///
-    /// # Panics
-    /// When it is given less than it works on.
-    pub(crate) fn attempt(&self, call: Call<'_>) -> Bailout {
+    /// When the call has less than the code needs.
+    pub(crate) fn run(&self, call: &mut Call<'_>) -> Bailout {
         let needs = &self.emitted.needs;
         let step = self.emitted.lanes;
         let steps = call.lanes / step;
         assert!(steps > 0 && call.lanes.is_multiple_of(step) && call.lanes <= self.emitted.most);
-        assert!(call.rows.len() >= needs.rows && call.uniforms.len() >= needs.uniforms);
-        assert!(!needs.any_uniform || !call.uniforms.is_empty());
+        assert!(call.rows.len() >= needs.rows && call.inputs.size() >= needs.inputs);
         assert!(call.textures.len() >= needs.textures.len());
         assert!(
             needs
                 .textures
                 .iter()
                 .zip(call.textures)
-                .all(|(need, (_, have))| !need || !have.is_empty())
+                .all(|(need, have)| !need || !have.words.is_empty())
         );
         assert!(!needs.words || call.words.len() >= call.lanes);
         let mut textures = [std::ptr::null(); MAX_TEXTURES + 1];
         let (mut last, mut largest) = ([0; MAX_TEXTURES + 1], [0.0; MAX_TEXTURES]);
         let last_of = |count: usize| (count.min(1 << 30) as u32).saturating_sub(1);
-        for (number, (level, texels)) in call.textures.iter().enumerate().take(MAX_TEXTURES) {
-            textures[number] = texels.as_ptr();
-            last[number] = last_of(texels.len());
-            largest[number] = *level;
+        for (number, texels) in call.textures.iter().enumerate().take(MAX_TEXTURES) {
+            textures[number] = texels.words.as_ptr();
+            last[number] = last_of(texels.words.len());
+            largest[number] = texels.largest;
         }
-        textures[usize::from(UNIFORMS)] = call.uniforms.as_ptr().cast();
-        last[usize::from(UNIFORMS)] = last_of(call.uniforms.len());
+        let uniforms = padded(call.uniforms, needs);
+        textures[usize::from(UNIFORMS)] = uniforms.as_ptr().cast();
+        last[usize::from(UNIFORMS)] = last_of(uniforms.len());
         let masks = call.mask.map_or([0xff; LANES / 8], |mask| mask.to_le_bytes());
         let lanes = self.emitted.mask_lanes.then(|| words(&masks));
         let pool = self.emitted.pool;
         let mut args = Args {
             rows: call.rows.as_mut_ptr().cast(),
-            uniforms: call.uniforms.as_ptr(),
-            inputs: std::ptr::from_ref(call.inputs).cast(),
+            uniforms: uniforms.as_ptr(),
+            inputs: call.inputs.start(),
             // SAFETY: the pool is within the bytes.
             pool: unsafe { self.memory.cast::<u8>().add(pool) },
             masks: lanes.as_ref().map_or(masks.as_ptr(), |lanes| lanes.as_ptr().cast()),
@@ -107,10 +100,10 @@ impl Code {
             steps: steps as u32,
             left: 0,
         };
-        // SAFETY: the bytes are a function of this signature, made by this crate's emitter, whose instructions are those
-        // of a level that was found. It touches rows, uniforms and words below the numbers asserted above for
-        // `steps * step` lanes, texels up to the last of each texture that was asserted to have one, as of uniforms, the inputs, masks of
-        // all lanes, its own pool and stack, and keeps the registers it has to.
+        // SAFETY: the bytes are a function of this signature, made by this crate's emitter, of an instruction set that the
+        // processor has (`new`). It touches rows, inputs and words below the numbers asserted above, and uniforms below the
+        // number padded to, for `steps * step` lanes; texels up to the last of each texture, which was asserted to have one,
+        // and uniforms likewise; masks of all lanes, its own pool and stack; and it keeps the registers it has to.
         unsafe {
             let function: extern "C" fn(*mut Args) = std::mem::transmute(self.memory);
             function(&raw mut args);
@@ -120,11 +113,6 @@ impl Code {
             left if left >> ROUNDINGS == 0 => Bailout::Lanes,
             _ => Bailout::Roundings,
         }
-    }
-
-    /// Uniforms it reads, and whether it reads others, the last one where they are not there.
-    pub(crate) fn uniforms(&self) -> (usize, bool) {
-        (self.emitted.needs.uniforms, self.emitted.needs.any_uniform)
     }
 
     /// Lanes it takes at a time.
@@ -167,6 +155,20 @@ fn forget_instructions(start: usize, length: usize) {
     if *HAS_BARRIER {
         let _ = membarrier(MembarrierCommand::PrivateExpeditedSyncCore);
     }
+}
+
+/// As many uniforms as code needs: missing ones are zero, and so is the last one where code reads them by computed indices.
+fn padded<'a>(uniforms: &'a [f32], needs: &Needs) -> Cow<'a, [f32]> {
+    let wanted = match needs.any_uniform {
+        true => needs.uniforms.max(uniforms.len() + 1),
+        false => needs.uniforms,
+    };
+    if uniforms.len() >= wanted {
+        return Cow::Borrowed(uniforms);
+    }
+    let mut all = uniforms.to_vec();
+    all.resize(wanted, 0.0);
+    Cow::Owned(all)
 }
 
 /// A word for each bit: all ones or nothing.

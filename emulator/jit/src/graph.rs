@@ -1,29 +1,27 @@
-//! What a piece of a program computes, as a graph of values. The formulas are not written here, but
-//! [traced](super::tracer).
+//! What a program computes, as a graph of values in SSA form. Formulas are [recorded](crate::tracer) into it.
 
-use crate::exec::native::call::{PLACES, SAMPLES};
-use crate::exec::native::isa::Isa;
-use crate::exec::wide::fragment_code::row;
+use crate::isa::Isa;
 use num::half;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Number of a value.
-pub(crate) type Value = u32;
+pub type Value = u32;
 
-/// Which of a quad's two columns or rows all of it gets.
+/// The column or row of a quad whose values both of its columns or rows get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub(crate) enum Neighbour {
+pub enum Neighbour {
     Left,
     Right,
     Upper,
     Lower,
 }
 
-/// What is computed of values.
+/// An operation. Floats are as in [`Lanes`](num::lanes::Lanes); masks are what comparisons give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
-pub(crate) enum Kind {
+pub enum Kind {
     Add,
     Sub,
     Mul,
@@ -35,78 +33,77 @@ pub(crate) enum Kind {
     Neg,
     Min,
     Max,
-    /// a * b + c of which a * b is exact.
+    /// a * b + c, where a * b needs no rounding.
     Fused,
-    /// A mask.
     Gt,
     Ge,
     Eq,
     Ne,
-    /// The mask a's b, c elsewhere.
+    /// b where the mask a is set, c elsewhere.
     Select,
+    /// To the nearest half, denormals to zero.
     RoundHalf,
     /// Clamped to 0 and 1, NaN to 0.
     Unit,
-    /// From 0 to 1, to the nearest half, where that is a normal one: what becomes a byte, which is 0 for all below.
+    /// Clamped to 0 and 1, then to the nearest half; what is below the smallest normal half may be any value that becomes the
+    /// byte 0.
     HalfUnit,
-    /// Whole numbers, cut.
+    /// To an integer, towards zero.
     ToInt,
-    /// Floats of whole numbers.
+    /// From an integer to a float.
     ToFloat,
     AddInt,
     AndBits,
     OrBits,
-    /// Bits that are in one of three.
+    /// a | b | c.
     OrThree,
-    /// Bits of a that b has, and all of c.
+    /// a & b | c.
     AndOr,
     ShiftLeft(u8),
     ShiftRight(u8),
-    /// Neighbours in the quads.
+    /// Values of other lanes of the quads.
     Permute(Neighbour),
-    /// The texture's word with this whole number, or the uniform; the last one where it is not there.
+    /// The word of a texture, or of the [uniforms](crate::UNIFORMS), with an integer index; the last one for others.
     Gather(u8),
-    /// The table's entry of this whole number from 0 to 15.
+    /// The entry of a table with an integer index from 0 to 15.
     Lookup(u8),
-    /// The value, on its own.
+    /// A copy: a row's value before another value is stored there.
     Move,
 }
 
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Node {
+pub enum Node {
     /// The same bits in every lane.
     Const(u32),
-    /// A uniform.
+    /// A uniform, by its number.
     Uniform(u16),
-    /// A float of the primitive's inputs, by its byte.
+    /// A float of [`Call::inputs`](crate::Call::inputs), by its byte offset.
     Input(u16),
-    /// A row as it is in the beginning.
+    /// A row's value before the code runs.
     Row(u16),
-    /// What words are blended with.
+    /// [`Call::words`](crate::Call::words) before the code runs.
     Destination,
-    /// The largest level of a texture that is there.
+    /// [`Texels::largest`](crate::Texels::largest) of a texture.
     Largest(u8),
-    /// Computed of at most three.
+    /// An operation on at most three values.
     Op(Kind, [Value; 3]),
 }
 
-/// What is not computed, but found in memory.
 impl Node {
-    /// Whether it can be had again at any time.
+    /// Whether it is in memory, and can be loaded at any time.
     pub(crate) fn is_leaf(self) -> bool {
         !matches!(self, Self::Op(..))
     }
 
-    /// Whether it is found as one number for all lanes.
+    /// Whether it is in memory as one number for all lanes.
     pub(crate) fn is_of_all_lanes(self) -> bool {
         self.is_leaf() && !matches!(self, Self::Row(_) | Self::Destination)
     }
 }
 
-/// How many of an operation's values count.
 impl Kind {
-    /// Operands.
+    /// The number of operands.
     pub(crate) fn operands(self) -> usize {
         match self {
             Self::Fused | Self::Select | Self::OrThree | Self::AndOr => 3,
@@ -116,7 +113,7 @@ impl Kind {
         }
     }
 
-    /// The result is a mask.
+    /// Whether the result is a mask.
     pub(crate) fn is_mask(self) -> bool {
         matches!(self, Self::Gt | Self::Ge | Self::Eq | Self::Ne)
     }
@@ -149,92 +146,95 @@ fn powers(bits: u32) -> Option<[i16; 2]> {
     }
 }
 
-/// Something that has to be done.
+/// What code does besides computing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Effect {
-    /// A row becomes a value.
+pub enum Effect {
+    /// Stores a value in a row.
     Store(u16, Value),
-    /// A row becomes a value, for all lanes whatever the mask.
+    /// Stores a value in a row, in all lanes whatever the mask.
     StoreAll(u16, Value),
-    /// The words of all lanes.
+    /// Stores a value in [`Call::words`](crate::Call::words).
     Words(Value),
-    /// Where the mask does not hold, the code bails out.
+    /// Ends the code where a mask is not set in all lanes: [`Variants::run`](crate::Variants::run) returns false.
     Guard(Value),
 }
 
-/// Values, and what has to be done with them.
+/// What rows hold when code is called.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Graph {
-    /// The values.
-    pub nodes: Vec<Node>,
+pub struct RowTypes {
+    /// Rows whose values are rounded to halves, denormals to zero, as [`Kind::RoundHalf`] does; others may hold any float.
+    pub halves: [Range<u16>; 2],
+    /// Two rows of columns in a tile and two of rows, alternating, such as of distances and pixels: in whole tiles their values
+    /// are the same in all lanes of a column or a row. Only a graph that reads no other rows is compiled for whole tiles.
+    pub places: Option<[u16; 4]>,
+}
+
+/// Values and effects. Equal nodes are one value.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    pub(crate) nodes: Vec<Node>,
     known: Vec<Known>,
     numbers: HashMap<Node, Value>,
-    /// What has to be done, in order.
+    /// The effects, in order; guards are checked as early as possible.
     pub effects: Vec<Effect>,
-    /// The texture that is being looked into.
-    pub texture: u8,
-    /// For each texture whether it is looked into.
-    pub textures: Vec<bool>,
-    /// Tables that are looked things up in.
-    pub tables: Vec<[u32; 16]>,
-    /// Rows are those of vertices, which hold whole floats.
-    of_vertices: bool,
-    /// Rows from this one on have what planes come to, where fragments are batched.
-    batched: Option<u16>,
-    /// There are mask registers, and with them short ways.
-    pub(crate) has_masks: bool,
+    /// The texture that is recorded as being read.
+    pub(crate) texture: u8,
+    /// For each texture whether it is read.
+    pub(crate) textures: Vec<bool>,
+    /// Tables of [`Kind::Lookup`].
+    pub(crate) tables: Vec<[u32; 16]>,
+    rows: RowTypes,
+    has_masks: bool,
     /// Products and sums are one instruction, and there is a short way to bytes with them.
     fuses: bool,
 }
 
+/// Whether products and sums are one instruction, and bytes the last bits of a sum.
+fn fuses(isa: Isa) -> bool {
+    isa.fma() && isa != Isa::Neon
+}
+
 impl Graph {
-    /// An empty graph of a fragment program.
-    pub(crate) fn new(isa: Isa) -> Self {
+    /// An empty graph, for an instruction set and rows of these types.
+    pub fn new(isa: Isa, rows: RowTypes) -> Self {
         Self {
+            rows,
             has_masks: isa.evex(),
-            fuses: isa.fma() && isa != Isa::Neon,
+            fuses: fuses(isa),
             ..Self::default()
         }
     }
 
-    /// An empty graph of a vertex program.
-    pub(crate) fn of_vertices(isa: Isa) -> Self {
-        Self {
-            of_vertices: true,
-            ..Self::new(isa)
-        }
+    /// Whether its operations are those of an instruction set.
+    pub(crate) fn is_for(&self, isa: Isa) -> bool {
+        self.has_masks == isa.evex() && self.fuses == fuses(isa)
     }
 
-    /// An empty graph of a program for batched fragments, whose planes are in the rows from `first` on.
-    pub(crate) fn batched(isa: Isa, first: u16) -> Self {
-        Self {
-            batched: Some(first),
-            ..Self::new(isa)
-        }
+    /// Whether there are mask registers, and instructions of three operands of bits.
+    pub fn has_masks(&self) -> bool {
+        self.has_masks
     }
 
-    /// Whether a row has what a plane comes to.
-    fn is_batched(&self, row: u16) -> bool {
-        self.batched.is_some_and(|first| row >= first)
+    /// The rows of lanes' columns and rows in a tile, if there are any.
+    pub(crate) fn places(&self) -> Option<[u16; 4]> {
+        self.rows.places
     }
 
-    /// Whether all of a tile's fragments may be computed at once: no rows are read but those of their places.
+    /// Whether all lanes of a tile may be computed at once: no rows are read but those of their places.
     pub(crate) fn takes_tiles(&self) -> bool {
-        let is_sample = |node: &Node| matches!(node, Node::Row(row) if SAMPLES.contains(row));
-        self.batched.is_none() && self.is_of_places() && !self.nodes.iter().any(is_sample)
+        let is_other = |node: &Node, places: [u16; 4]| matches!(node, Node::Row(row) if !places.contains(row));
+        self.rows
+            .places
+            .is_some_and(|places| !self.nodes.iter().any(|node| is_other(node, places)))
     }
 
-    /// Whether no rows are read but those of fragments' places and samples, and of batched planes.
-    pub(crate) fn is_of_places(&self) -> bool {
-        let others = |node: &Node| match node {
-            Node::Row(row) => !PLACES.contains(row) && !SAMPLES.contains(row) && !self.is_batched(*row),
-            _ => false,
-        };
-        !self.nodes.iter().any(others)
+    /// The nodes of all values.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
     }
 
     /// The value of a node.
-    pub(crate) fn node(&mut self, node: Node) -> Value {
+    pub fn node(&mut self, node: Node) -> Value {
         if let Some(value) = self.numbers.get(&node) {
             return *value;
         }
@@ -263,15 +263,8 @@ impl Graph {
                     },
                 }
             }
-            Node::Row(row) if self.of_vertices || self.is_batched(row) => Known::default(),
-            // Registers and temporaries.
-            Node::Row(row) => {
-                if (row::TEXTURE - 8..row::TEMPORARIES).contains(&row) {
-                    Known::default()
-                } else {
-                    both(true)
-                }
-            }
+            Node::Row(row) if self.rows.halves.iter().any(|rows| rows.contains(&row)) => both(true),
+            Node::Row(_) => Known::default(),
             Node::Uniform(_) | Node::Input(_) | Node::Destination | Node::Largest(_) => Known::default(),
             Node::Op(kind, [a, b, c]) => {
                 let of = |value: Value| self.known[value as usize];
@@ -345,7 +338,8 @@ impl Graph {
         }
     }
 
-    pub(crate) fn op(&mut self, kind: Kind, operands: &[Value]) -> Value {
+    /// The value of an operation.
+    pub fn op(&mut self, kind: Kind, operands: &[Value]) -> Value {
         let mut all = [0; 3];
         all[..operands.len()].copy_from_slice(operands);
         match self.clamped(kind, operands) {
@@ -414,7 +408,7 @@ impl Graph {
 
     /// A half from 0 to 1 that becomes the same byte as a value, if there is a short way to it; for a value that is there in any
     /// case, or is not.
-    pub(crate) fn half_unit(&mut self, value: Value, is_there: bool) -> Option<Value> {
+    pub fn half_unit(&mut self, value: Value, is_there: bool) -> Option<Value> {
         if !self.fuses {
             return None;
         }

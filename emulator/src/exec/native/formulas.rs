@@ -1,43 +1,17 @@
-//! A [`Lanes`] implementation that records an SSA graph: the formulas that all engines share run once with it; and the formulas
-//! of pictures' words, which only machine code has.
+//! Formulas of the GPU as graphs: operations of the wide engine, inputs of the primitive, and words of the picture, which only
+//! machine code computes.
 
 use crate::blend::{Blending, unit};
 use crate::exec::inputs::{Inputs, Plane};
-use crate::exec::native::call::UNIFORMS;
-use crate::exec::native::trace::graph::{Effect, Graph, Kind, Neighbour, Node, Value};
 use crate::exec::wide::alu::{Alu, Operand, Source, formula, modified};
 use crate::exec::wide::fragment_code::row;
 use crate::fragment_ops::{self, DepthStencil, LateTests};
-use num::lanes::{Lanes, QuadLanes};
-use std::cell::RefCell;
+use jit::UNIFORMS;
+use jit::graph::{Effect, Graph, Kind, Node, Value};
+use jit::tracer::{Tracer, bits, bytes, effect, leaf, op, record, unpacked, with_graph};
+use num::lanes::Lanes;
 use std::mem::offset_of;
 use utgard::state::Compare;
-
-thread_local! {
-    /// The graph that is being made.
-    static GRAPH: RefCell<Graph> = RefCell::default();
-}
-
-/// Calls `f` so that [`Tracer`] records into `graph`.
-pub(crate) fn record<R>(graph: &mut Graph, f: impl FnOnce() -> R) -> R {
-    GRAPH.with_borrow_mut(|have| std::mem::swap(have, graph));
-    let result = f();
-    GRAPH.with_borrow_mut(|have| std::mem::swap(have, graph));
-    result
-}
-
-fn op(kind: Kind, operands: &[Value]) -> Value {
-    GRAPH.with_borrow_mut(|graph| graph.op(kind, operands))
-}
-
-/// A leaf's value.
-pub(crate) fn leaf(node: Node) -> Value {
-    GRAPH.with_borrow_mut(|graph| graph.node(node))
-}
-
-fn bits(value: u32) -> Value {
-    leaf(Node::Const(value))
-}
 
 /// What an operand is; `row` says what rows hold.
 pub(crate) fn operand(graph: &mut Graph, operand: &Operand, row: impl FnOnce(&mut Graph, u16) -> Value) -> Value {
@@ -59,16 +33,6 @@ pub(crate) fn computed(graph: &mut Graph, alu: &Alu, mut row: impl FnMut(&mut Gr
         let value = modified::<Tracer>(alu.finish, formula::<Tracer>(alu.op, a, b, c));
         if alu.round { Tracer::round_half(value) } else { value }
     })
-}
-
-/// Says that something has to be done.
-pub(crate) fn effect(effect: Effect) {
-    GRAPH.with_borrow_mut(|graph| graph.effects.push(effect));
-}
-
-/// Textures that are looked into from now on.
-pub(crate) fn texture(number: u8) {
-    GRAPH.with_borrow_mut(|graph| graph.texture = number);
 }
 
 /// A number of a plane of the primitive's inputs.
@@ -97,25 +61,6 @@ pub(crate) fn varying(at: u16) -> usize {
 /// Byte of a plane of the place in a point.
 pub(crate) fn point(axis: u8) -> usize {
     offset_of!(Inputs, point) + usize::from(axis & 1) * size_of::<Plane>()
-}
-
-/// The bytes of a word as whole numbers, lowest first, each made into something.
-fn bytes(word: Value, make: impl Fn(Value) -> Value) -> [Value; 4] {
-    [0, 8, 16, 24].map(|shift| {
-        let shifted = match shift {
-            0 => word,
-            _ => op(Kind::ShiftRight(shift), &[word]),
-        };
-        make(match shift {
-            24 => shifted,
-            _ => op(Kind::AndBits, &[shifted, bits(0xff)]),
-        })
-    })
-}
-
-/// The bytes of a word as floats, lowest first.
-fn unpacked(word: Value) -> [Value; 4] {
-    bytes(word, |byte| op(Kind::ToFloat, &[byte]))
 }
 
 /// The bytes of a word as [parts of 255](unit), lowest first, without conversions: below the bits of a large number bytes are
@@ -187,7 +132,7 @@ pub(crate) fn tested(tests: &LateTests, blending: Option<&Blending>, color: [Val
 
 /// A colour blended with a word's.
 fn met(blending: &Blending, color: [Value; 4], destination: Value) -> [Value; 4] {
-    let tile = match GRAPH.with_borrow(|graph| graph.has_masks) {
+    let tile = match with_graph(|graph| graph.has_masks()) {
         true => units(destination),
         false => unpacked(destination).map(|byte| unit::<Tracer>(byte, 255.0)),
     };
@@ -196,7 +141,7 @@ fn met(blending: &Blending, color: [Value; 4], destination: Value) -> [Value; 4]
 
 /// Whether a channel's [byte] compares so with another.
 fn compares(compare: Compare, channel: Value, than: u8) -> Value {
-    let is_whole = GRAPH.with_borrow(|graph| matches!(graph.nodes[channel as usize], Node::Op(Kind::ToInt, _)));
+    let is_whole = with_graph(|graph| matches!(graph.nodes()[channel as usize], Node::Op(Kind::ToInt, _)));
     let (channel, zero) = match is_whole {
         true => (op(Kind::ToFloat, &[channel]), 0.0),
         // Bytes are in a float's lowest bits.
@@ -211,7 +156,7 @@ pub(crate) fn packed(color: [Value; 4]) -> Value {
     let [red, green, blue, alpha] = color.map(|value| byte(value, false));
     let [green, blue, alpha] =
         [(8, green), (16, blue), (24, alpha)].map(|(bits, value)| op(Kind::ShiftLeft(bits), &[value]));
-    let (node, has_masks) = GRAPH.with_borrow(|graph| (graph.nodes[red as usize], graph.has_masks));
+    let (node, has_masks) = with_graph(|graph| (graph.nodes()[red as usize], graph.has_masks()));
     let is_byte = matches!(node, Node::Op(Kind::ToInt, _));
     let low = match (is_byte, has_masks) {
         (true, _) => op(Kind::OrBits, &[red, green]),
@@ -228,7 +173,7 @@ pub(crate) fn packed(color: [Value; 4]) -> Value {
 /// wanted for something else, too.
 fn byte(value: Value, is_there: bool) -> Value {
     type L = Tracer;
-    let half = GRAPH.with_borrow_mut(|graph| graph.half_unit(value, is_there));
+    let half = with_graph(|graph| graph.half_unit(value, is_there));
     if let Some(clamped) = half {
         // 255 of a half lies between two whole numbers only where it is 127.5, and the even one is the next. Beside so large
         // a number there is no room for what is behind the point.
@@ -239,116 +184,6 @@ fn byte(value: Value, is_there: bool) -> Value {
 
 /// The floats from here on are the whole numbers.
 const LARGE: f32 = (1 << 23) as f32;
-
-/// Lanes that record what is computed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tracer;
-
-impl Lanes for Tracer {
-    const COUNT: usize = 16;
-    type V = Value;
-    type M = Value;
-
-    fn splat(value: f32) -> Value {
-        bits(value.to_bits())
-    }
-    fn load(_: &[f32]) -> Value {
-        unreachable!("formulas work on values")
-    }
-    fn store(_: &mut [f32], _: Value) {
-        unreachable!("formulas work on values")
-    }
-    fn add(a: Value, b: Value) -> Value {
-        GRAPH.with_borrow_mut(|graph| graph.add(a, b))
-    }
-    fn sub(a: Value, b: Value) -> Value {
-        op(Kind::Sub, &[a, b])
-    }
-    fn mul(a: Value, b: Value) -> Value {
-        op(Kind::Mul, &[a, b])
-    }
-    fn div(a: Value, b: Value) -> Value {
-        op(Kind::Div, &[a, b])
-    }
-    fn sqrt(a: Value) -> Value {
-        op(Kind::Sqrt, &[a])
-    }
-    fn floor(a: Value) -> Value {
-        op(Kind::Floor, &[a])
-    }
-    fn trunc(a: Value) -> Value {
-        op(Kind::Trunc, &[a])
-    }
-    fn abs(a: Value) -> Value {
-        op(Kind::Abs, &[a])
-    }
-    fn neg(a: Value) -> Value {
-        op(Kind::Neg, &[a])
-    }
-    fn min(a: Value, b: Value) -> Value {
-        op(Kind::Min, &[a, b])
-    }
-    fn max(a: Value, b: Value) -> Value {
-        op(Kind::Max, &[a, b])
-    }
-    fn gt(a: Value, b: Value) -> Value {
-        op(Kind::Gt, &[a, b])
-    }
-    fn ge(a: Value, b: Value) -> Value {
-        op(Kind::Ge, &[a, b])
-    }
-    fn eq(a: Value, b: Value) -> Value {
-        op(Kind::Eq, &[a, b])
-    }
-    fn ne(a: Value, b: Value) -> Value {
-        op(Kind::Ne, &[a, b])
-    }
-    fn select(mask: Value, a: Value, b: Value) -> Value {
-        op(Kind::Select, &[mask, a, b])
-    }
-    fn mask(_: u32) -> Value {
-        unreachable!("formulas work on values")
-    }
-    fn bits(_: Value) -> u32 {
-        unreachable!("formulas work on values")
-    }
-    fn round_half(a: Value) -> Value {
-        GRAPH.with_borrow_mut(|graph| graph.round_half(a))
-    }
-    fn power(exponent: Value) -> Value {
-        let biased = op(Kind::AddInt, &[op(Kind::ToInt, &[exponent]), bits(127)]);
-        op(Kind::ShiftLeft(23), &[biased])
-    }
-    fn split(a: Value) -> (Value, Value) {
-        let exponent = op(Kind::ToFloat, &[op(Kind::ShiftRight(23), &[a])]);
-        let mantissa = op(Kind::AndBits, &[a, bits(0x007f_ffff)]);
-        let mantissa = op(Kind::OrBits, &[mantissa, bits(0x3f80_0000)]);
-        (Self::sub(exponent, Self::splat(127.0)), mantissa)
-    }
-    fn lookup(table: &[f32; 16], at: Value) -> Value {
-        if table.iter().all(|entry| entry.to_bits() == table[0].to_bits()) {
-            return Self::splat(table[0]);
-        }
-        let number = GRAPH.with_borrow_mut(|graph| graph.table(table.map(f32::to_bits)));
-        op(Kind::Lookup(number), &[op(Kind::ToInt, &[at])])
-    }
-    fn texels(_: &[u32], start: Value, at: Value) -> [Value; 4] {
-        let number = GRAPH.with_borrow_mut(|graph| {
-            let texture = usize::from(graph.texture);
-            if graph.textures.len() <= texture {
-                graph.textures.resize(texture + 1, false);
-            }
-            graph.textures[texture] = true;
-            graph.texture
-        });
-        let at = op(Kind::ToInt, &[at]);
-        let at = match start == Self::splat(0.0) {
-            true => at,
-            false => op(Kind::AddInt, &[op(Kind::ToInt, &[start]), at]),
-        };
-        unpacked(op(Kind::Gather(number), &[at]))
-    }
-}
 
 /// The number of the first of floats one behind the other: the whole part of `offset` more than a number, a multiple of so
 /// many, as whole numbers go around.
@@ -372,19 +207,4 @@ pub(crate) fn uniforms_at(offset: Value, index: i32, shift: u8) -> [Value; 4] {
         let at = op(Kind::AddInt, &[first, bits(component as u32)]);
         op(Kind::Gather(UNIFORMS), &[at])
     })
-}
-
-impl QuadLanes for Tracer {
-    fn left(a: Value) -> Value {
-        op(Kind::Permute(Neighbour::Left), &[a])
-    }
-    fn right(a: Value) -> Value {
-        op(Kind::Permute(Neighbour::Right), &[a])
-    }
-    fn upper(a: Value) -> Value {
-        op(Kind::Permute(Neighbour::Upper), &[a])
-    }
-    fn lower(a: Value) -> Value {
-        op(Kind::Permute(Neighbour::Lower), &[a])
-    }
 }

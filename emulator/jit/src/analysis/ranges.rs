@@ -1,8 +1,8 @@
 //! What values may come to, and so what has to be checked where they are rounded speculatively, and what need not be clamped:
 //! most programs' numbers cannot be too large or too small, if those are not that they are computed of.
 
-use crate::exec::native::call::Rounding;
-use crate::exec::native::trace::graph::{Effect, Graph, Kind, Node, Value};
+use crate::call::Rounding;
+use crate::graph::{Effect, Graph, Kind, Node, Value};
 use num::half;
 use std::borrow::Cow;
 

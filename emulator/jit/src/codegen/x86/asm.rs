@@ -2,7 +2,7 @@
 //! bits and EVEX prefixes for 512, moves and loops of general registers. Tests decode every byte of it with another
 //! crate's decoder.
 
-use crate::exec::native::isa::Isa;
+use crate::isa::Isa;
 
 /// A general register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

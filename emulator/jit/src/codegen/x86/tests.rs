@@ -1,7 +1,7 @@
 //! Every instruction of x86 that is written, beside another crate's decoder.
 
 use super::asm::{Asm, Gpr, Masked, Mem, Rm, code};
-use crate::exec::native::isa::Isa;
+use crate::isa::Isa;
 use iced_x86::{Decoder, DecoderOptions, Formatter, Mnemonic, NasmFormatter};
 
 /// Every form with low and high registers, near and far memory, is what it is called.

@@ -1,10 +1,10 @@
 //! The instructions of x86 for what graphs compute.
 
 use super::asm::{Asm, Gpr, Masked, Mem, Op, Rm, code};
-use crate::exec::native::call::{Args, ROUNDINGS, Rounding};
-use crate::exec::native::codegen::emitter::{Address, BASES, Base, Emitter, Found, Machine};
-use crate::exec::native::isa::Isa;
-use crate::exec::native::trace::graph::{Kind, Neighbour, Node, Value};
+use crate::call::{Args, ROUNDINGS, Rounding};
+use crate::codegen::emitter::{Address, BASES, Base, Emitter, Found, Machine};
+use crate::graph::{Kind, Neighbour, Node, Value};
+use crate::isa::Isa;
 use std::mem::offset_of;
 
 /// Exponent bits of two halves.

@@ -4,10 +4,10 @@
 //! In between it looks up where values are ([`RegisterAllocator::register_of`], [`RegisterAllocator::slot_of`]) and allocates: the
 //! value whose next use is furthest away is evicted, and where it has to be kept the emitter gets a [`Spill`] to write first.
 
-use crate::exec::native::analysis::schedule::{Schedule, operands};
-use crate::exec::native::analysis::uniformity::Uniformity;
-use crate::exec::native::isa::Isa;
-use crate::exec::native::trace::graph::{Graph, Node, Value};
+use crate::analysis::schedule::{Schedule, operands};
+use crate::analysis::uniformity::Uniformity;
+use crate::graph::{Graph, Node, Value};
+use crate::isa::Isa;
 
 /// A value, and which of the rows side by side.
 type Held = (Value, usize);

@@ -1,11 +1,10 @@
 //! Values that are the same in several rows of lanes side by side, and need to be computed for one of them only: in a whole
 //! tile those that depend on nothing but the column, or nothing but the row.
 
-use crate::exec::native::analysis::schedule::operands;
-use crate::exec::native::call::Which;
-use crate::exec::native::isa::Isa;
-use crate::exec::native::trace::graph::{Graph, Node, Value};
-use crate::exec::wide::fragment_code::row;
+use crate::analysis::schedule::operands;
+use crate::call::Which;
+use crate::graph::{Graph, Node, Value};
+use crate::isa::Isa;
 
 /// Lanes of a tile's quads that are beside each other: behind them columns come again, and rows are others.
 const BESIDE: usize = 32;
@@ -30,15 +29,18 @@ pub(crate) struct Uniformity {
 impl Uniformity {
     /// Those of a graph's values, in code for these lanes.
     pub(crate) fn new(graph: &Graph, isa: Isa, which: Which, copies: usize) -> Self {
-        let is_tile = which == Which::Tile;
+        let [columns, rows] = match graph.places().filter(|_| which == Which::Tile) {
+            Some([a, b, c, d]) => [vec![a, c], vec![b, d]],
+            None => [const { Vec::new() }; 2],
+        };
         let mut on: Vec<On> = Vec::with_capacity(graph.nodes.len());
         for node in &graph.nodes {
             let here = match *node {
-                Node::Row(row::X | row::COLUMN) if is_tile => On {
+                Node::Row(row) if columns.contains(&row) => On {
                     column: true,
                     row: false,
                 },
-                Node::Row(row::Y | row::ROW) if is_tile => On {
+                Node::Row(row) if rows.contains(&row) => On {
                     column: false,
                     row: true,
                 },

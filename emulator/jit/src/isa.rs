@@ -1,6 +1,6 @@
-//! Which instructions machine code is made of.
+//! The instruction sets that code is generated for.
 
-/// Which instructions may be used.
+/// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Isa {
     /// 128 bits of a 64-bit ARM processor, thirty-two registers.
@@ -15,6 +15,37 @@ pub enum Isa {
 }
 
 impl Isa {
+    /// All of them, the best first.
+    pub const ALL: [Self; 4] = [
+        Self::Avx512,
+        Self::Avx2 { fma: true },
+        Self::Avx2 { fma: false },
+        Self::Neon,
+    ];
+
+    /// The best one that this processor has; none where no code is generated for it, or for this operating system.
+    pub fn best() -> Option<Self> {
+        Self::ALL.into_iter().find(|isa| isa.is_supported())
+    }
+
+    /// Whether code of it can run here.
+    pub fn is_supported(self) -> bool {
+        #[cfg(all(target_arch = "x86_64", unix))]
+        return match self {
+            Self::Neon => false,
+            Self::Avx2 { fma } => {
+                let has_base = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("f16c");
+                has_base && (!fma || is_x86_feature_detected!("fma"))
+            }
+            Self::Avx512 => {
+                let has_base = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq");
+                has_base && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl")
+            }
+        };
+        #[cfg(not(all(target_arch = "x86_64", unix)))]
+        return self == Self::Neon && cfg!(all(target_arch = "aarch64", target_os = "linux"));
+    }
+
     /// Lanes of a register.
     pub fn lanes(self) -> usize {
         match self {
