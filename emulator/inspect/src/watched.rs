@@ -1,9 +1,7 @@
 //! An engine that switches from fast to observed execution.
 
-use emulator::exec::inputs::Inputs;
 use emulator::exec::observed::{Observed, PixelFragment, Tell};
-use emulator::exec::{Engine, FragmentContext, Fragments, Quad, VertexBatch};
-use emulator::fault::Result;
+use emulator::exec::{Delegate, Engine};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -34,39 +32,13 @@ impl Switch {
     pub fn fragments(&self) -> Vec<PixelFragment> {
         self.watched.report().map(|report| report.pixel).unwrap_or_default()
     }
+}
 
+impl Delegate for Switch {
     fn engine(&self) -> &dyn Engine {
         match self.on.load(Ordering::Relaxed) {
             true => &self.watched,
             false => &*self.fast,
         }
-    }
-}
-
-impl Engine for Switch {
-    fn name(&self) -> &'static str {
-        self.engine().name()
-    }
-
-    fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
-        self.engine().vertices(batch)
-    }
-
-    fn fragments(
-        &self,
-        context: &FragmentContext<'_>,
-        inputs: &Inputs,
-        quads: &[Quad],
-        out: &mut Fragments,
-    ) -> Result<()> {
-        self.engine().fragments(context, inputs, quads, out)
-    }
-
-    fn observed_pixel(&self) -> Option<(u32, u32)> {
-        self.engine().observed_pixel()
-    }
-
-    fn painted(&self, before: [f32; 4], color: Option<[f32; 4]>, after: [f32; 4]) {
-        self.engine().painted(before, color, after);
     }
 }

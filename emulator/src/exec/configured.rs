@@ -1,9 +1,7 @@
-//! Engines with fast paths off, or on hardware that switches suppose.
+//! Engines with fast paths off, or with silicon switches.
 
 use super::batched::QuadBatcher;
-use super::inputs::Inputs;
-use super::{Engine, FragmentContext, FragmentKernel, Fragments, Quad, VertexBatch, scalar};
-use crate::fault::Result;
+use super::{Delegate, Engine, FragmentContext, FragmentKernel, scalar};
 use crate::silicon::{Part, Silicon};
 use std::sync::Arc;
 
@@ -41,27 +39,13 @@ pub fn with_quirks(engine: Box<dyn Engine>, silicon: Silicon) -> Box<dyn Engine>
     })
 }
 
-impl Engine for Configured {
-    fn name(&self) -> &'static str {
-        self.engine.name()
+impl Delegate for Configured {
+    fn engine(&self) -> &dyn Engine {
+        &*self.engine
     }
 
     fn silicon(&self) -> Silicon {
         self.silicon
-    }
-
-    fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
-        self.engine.vertices(batch)
-    }
-
-    fn fragments(
-        &self,
-        context: &FragmentContext<'_>,
-        inputs: &Inputs,
-        quads: &[Quad],
-        out: &mut Fragments,
-    ) -> Result<()> {
-        self.engine.fragments(context, inputs, quads, out)
     }
 
     fn kernel(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn FragmentKernel>> {
@@ -74,17 +58,5 @@ impl Engine for Configured {
 
     fn fast_paths(&self) -> bool {
         self.fast_paths
-    }
-
-    fn observed_pixel(&self) -> Option<(u32, u32)> {
-        self.engine.observed_pixel()
-    }
-
-    fn report(&self) -> Option<String> {
-        self.engine.report()
-    }
-
-    fn painted(&self, before: [f32; 4], color: Option<[f32; 4]>, after: [f32; 4]) {
-        self.engine.painted(before, color, after);
     }
 }

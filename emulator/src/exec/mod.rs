@@ -3,6 +3,7 @@
 pub mod batched;
 mod compiled;
 pub mod configured;
+mod delegate;
 pub mod inputs;
 mod lanes;
 pub mod native;
@@ -12,6 +13,7 @@ pub(crate) mod places;
 pub mod scalar;
 pub mod wide;
 
+pub use delegate::Delegate;
 pub use lanes::{MAX_VERTICES, VertexRows};
 pub(crate) use lanes::{MISSING, Row};
 
@@ -465,12 +467,12 @@ pub trait Engine: Send + Sync {
         None
     }
 
-    /// Fast paths may be taken around it ([`Plain`](plain::Plain) is an engine without).
+    /// Fast paths may be taken around it ([`configured::without_fast_paths`]).
     fn fast_paths(&self) -> bool {
         true
     }
 
-    /// The pixel that is observed: [`Engine::drawn`] reports it.
+    /// The pixel that is observed: [`Engine::painted`] reports it.
     fn observed_pixel(&self) -> Option<(u32, u32)> {
         None
     }

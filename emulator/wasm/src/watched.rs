@@ -3,7 +3,7 @@
 use emulator::exec::inputs::Inputs;
 use emulator::exec::observed::{Observed, Report, Tell};
 use emulator::exec::wide::Wide;
-use emulator::exec::{Engine, FragmentContext, Fragments, Quad, VertexBatch};
+use emulator::exec::{Delegate, Engine, FragmentContext, Fragments, Quad};
 use emulator::fault::Result;
 
 /// The watched engine for batches that have the pixel, the fast one for others; clones share what was seen.
@@ -31,13 +31,13 @@ impl Near {
     }
 }
 
-impl Engine for Near {
-    fn name(&self) -> &'static str {
-        "wide, a pixel watched"
+impl Delegate for Near {
+    fn engine(&self) -> &dyn Engine {
+        &*self.fast
     }
 
-    fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
-        self.fast.vertices(batch)
+    fn name(&self) -> &'static str {
+        "wide, a pixel watched"
     }
 
     fn fragments(

@@ -7,8 +7,7 @@ use emulator::exec::inputs::{Inputs, ManyInputs};
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
-use emulator::exec::{Engine, FragmentContext, FragmentKernel, Fragments, Quad, Quads, VertexBatch};
-use emulator::fault::Result;
+use emulator::exec::{Delegate, Engine, FragmentContext, FragmentKernel, Fragments, Quads};
 use emulator::gpu::Gpu;
 use emulator::gpu::PixelStats;
 use fastrand::Rng;
@@ -167,23 +166,9 @@ impl FragmentKernel for CountedPainter {
     }
 }
 
-impl Engine for Counted {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
-        self.0.vertices(batch)
-    }
-
-    fn fragments(
-        &self,
-        context: &FragmentContext<'_>,
-        inputs: &Inputs,
-        quads: &[Quad],
-        out: &mut Fragments,
-    ) -> Result<()> {
-        self.0.fragments(context, inputs, quads, out)
+impl Delegate for Counted {
+    fn engine(&self) -> &dyn Engine {
+        &self.0
     }
 
     fn kernel(&self, context: &FragmentContext<'_>, flat: bool) -> Option<Arc<dyn FragmentKernel>> {
