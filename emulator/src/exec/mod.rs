@@ -213,6 +213,16 @@ pub struct Orientation {
     pub flip_derivative: bool,
 }
 
+impl Orientation {
+    /// Pixels' middles, rows from the top.
+    pub const UPRIGHT: Self = Self {
+        x: 0.5,
+        y: 0.5,
+        flip: false,
+        flip_derivative: false,
+    };
+}
+
 /// Colour and depth of the tile at a pixel.
 pub type TileReader<'a> = dyn Fn(u32, u32) -> ([f32; 4], f32) + 'a;
 
@@ -246,7 +256,26 @@ pub struct FragmentContext<'a> {
     pub few: bool,
 }
 
-impl FragmentContext<'_> {
+impl<'a> FragmentContext<'a> {
+    /// An upright draw without uniforms and textures, whose colour is in register 0 and is neither tested nor blended.
+    pub fn new(program: &'a FragmentProgram) -> Self {
+        Self {
+            program,
+            uniforms: &[],
+            textures: &[],
+            color_register: 0,
+            second_register: None,
+            depth_register: None,
+            orientation: Orientation::UPRIGHT,
+            tile: None,
+            wants_words: false,
+            wants_alpha: false,
+            blending: None,
+            tests: None,
+            few: false,
+        }
+    }
+
     /// Calls `run` with the program as the fast engine runs it, in these directions.
     fn with_code<R>(&self, run: impl FnOnce(&wide::FragmentCode) -> R) -> R {
         let make = || wide::FragmentCode::new(self.program, self.orientation);

@@ -17,7 +17,7 @@ mod tests;
 
 pub use jit::Isa;
 pub use key::Key;
-pub use lower::fragment::Program;
+pub use lower::fragment::{Program, ProgramState};
 pub use lower::vertex::VertexVariants;
 
 use self::compile_stats::CompileStats;
@@ -100,7 +100,15 @@ impl Native {
             return program.clone();
         }
         let start = Instant::now();
-        let program = context.with_code(|code| Program::new(code, context, key, isa).map(Arc::new));
+        let program = context.with_code(|code| {
+            let state = ProgramState {
+                code,
+                context,
+                key,
+                isa,
+            };
+            Program::new(state).map(Arc::new)
+        });
         let made = program.as_deref().map(|program| (program.size, &program.left[..]));
         self.stats.add(made, start.elapsed());
         if cache.len() == MOST {

@@ -101,7 +101,7 @@ pub fn fragments<O: Observer>(
     observer: &mut O,
 ) -> Result<()> {
     for (number, quad) in quads.iter().enumerate().take(super::MAX_QUADS) {
-        fragment::run((context, inputs), *quad, number, out, silicon, observer)?;
+        fragment::run(context, inputs, *quad, number, out, silicon, observer)?;
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ impl Texture<'_> {
         let largest = levels.first().filter(|_| levels.iter().all(fits))?;
         let all_colors = |room| {
             let (there, texels) = have.unwrap_or((self.chain.len(), &[]));
-            Arc::new(self.colors((&levels[..there - first], texels), room, &format, pool))
+            Arc::new(self.colors(&levels[..there - first], texels, room, &format, pool))
         };
         let Some(cache) = self.cache else {
             return Some(all_colors(Vec::new()));
@@ -80,7 +80,8 @@ impl Texture<'_> {
     /// Texels of levels, the largest first, behind those of the smaller ones that are there, in some room.
     fn colors(
         &self,
-        (levels, smaller): (&[Level<'_>], &[u32]),
+        levels: &[Level<'_>],
+        smaller: &[u32],
         room: Vec<u32>,
         format: &Format,
         pool: Option<&ThreadPool>,

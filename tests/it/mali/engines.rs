@@ -121,19 +121,9 @@ fn a_program_meets_another_orientation() {
             ..ORIENTATION
         };
         let context = FragmentContext {
-            program: &program,
-            uniforms: &[],
-            textures: &[],
-            color_register: 0,
             second_register: Some(2),
-            depth_register: None,
             orientation,
-            tile: None,
-            wants_words: false,
-            wants_alpha: false,
-            blending: None,
-            tests: None,
-            few: false,
+            ..FragmentContext::new(&program)
         };
         let run = |engine: &dyn Engine| {
             let mut out = Box::<Fragments>::default();
@@ -201,19 +191,10 @@ fn meaningless_words_fault_or_run_within_their_budget() {
 /// A program with one uniform, and the location of its colour.
 fn plain<'a>(program: &'a FragmentProgram, uniforms: &'a [f32], color_register: usize) -> FragmentContext<'a> {
     FragmentContext {
-        program,
         uniforms,
-        textures: &[],
         color_register,
-        second_register: None,
-        depth_register: None,
         orientation: ORIENTATION,
-        tile: None,
-        wants_words: false,
-        wants_alpha: false,
-        blending: None,
-        tests: None,
-        few: false,
+        ..FragmentContext::new(program)
     }
 }
 

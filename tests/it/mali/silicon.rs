@@ -10,7 +10,7 @@ use emulator::exec::inputs::Inputs;
 use emulator::exec::native::Native;
 use emulator::exec::scalar::{Scalar, ScalarWithQuirks};
 use emulator::exec::wide::Wide;
-use emulator::exec::{Engine, FragmentContext, FragmentProgram, Fragments, Orientation, Quad};
+use emulator::exec::{Engine, FragmentContext, FragmentProgram, Fragments, Quad};
 use emulator::memory::Memory;
 use emulator::silicon::{Silicon, Switch};
 use emulator::texture::{Descriptor, Lod, Texture};
@@ -225,25 +225,11 @@ fn faces_of_a_cube_join() {
 fn quad(engine: &dyn Engine, text: &str, texture: Texture<'_>, inputs: &Inputs) -> [[f32; 4]; 4] {
     let textures = [texture];
     let words = pp::assemble(text).unwrap_or_else(|error| panic!("{error}"));
+    let program = FragmentProgram::read(&words).unwrap();
     let context = FragmentContext {
-        program: &FragmentProgram::read(&words).unwrap(),
-        uniforms: &[],
         textures: &textures,
         color_register: 1,
-        second_register: None,
-        depth_register: None,
-        orientation: Orientation {
-            x: 0.5,
-            y: 0.5,
-            flip: false,
-            flip_derivative: false,
-        },
-        tile: None,
-        wants_words: false,
-        wants_alpha: false,
-        blending: None,
-        tests: None,
-        few: false,
+        ..FragmentContext::new(&program)
     };
     let mut out = Box::<Fragments>::default();
     let quads = [Quad { x: 0, y: 0, live: 15 }];

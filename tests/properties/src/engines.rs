@@ -235,24 +235,19 @@ pub fn compare_fragments(words: &[u32], random: &mut Rng) -> (usize, usize) {
         .collect();
     let tile = |x: u32, y: u32| ([x as f32 / 16.0, y as f32 / 16.0, 0.25, 1.0], 0.5);
     let context = FragmentContext {
-        program: &program,
         uniforms: &uniforms,
         textures: &textures,
         color_register: random.usize(..6),
         second_register: (random.u32(..4) == 0).then_some(2),
         depth_register: (random.u32(..4) == 0).then_some(1),
+        tile: Some(&tile),
         orientation: Orientation {
             x: 0.5,
             y: 63.5,
             flip: random.bool(),
             flip_derivative: random.bool(),
         },
-        tile: Some(&tile),
-        wants_words: false,
-        wants_alpha: false,
-        blending: None,
-        tests: None,
-        few: false,
+        ..FragmentContext::new(&program)
     };
     let run = |engine: &dyn Engine| {
         let mut out = Box::<Fragments>::default();

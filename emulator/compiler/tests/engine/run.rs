@@ -114,24 +114,14 @@ pub fn fragment_colors(compiled: &Compiled, uniforms: &[f32], planes: &[Plane]) 
         }
     }
     let context = FragmentContext {
-        wants_words: false,
-        wants_alpha: false,
-        blending: None,
-        tests: None,
-        few: false,
-        program: &program,
         uniforms: &floats,
-        textures: &[],
-        color_register: 0,
-        second_register: None,
-        depth_register: None,
         orientation: Orientation {
             x: 0.5,
             y: 63.5,
             flip: true,
             flip_derivative: true,
         },
-        tile: None,
+        ..FragmentContext::new(&program)
     };
     let mut out = Fragments::default();
     let quad = Quad { x: 10, y: 20, live: 15 };

@@ -58,7 +58,8 @@ struct Lanes<'a, O> {
 }
 
 pub(super) fn run<O: Observer>(
-    (context, inputs): (&FragmentContext<'_>, &Inputs),
+    context: &FragmentContext<'_>,
+    inputs: &Inputs,
     quad: Quad,
     number: usize,
     out: &mut Fragments,
@@ -438,7 +439,7 @@ impl<O: Observer> Lanes<'_, O> {
             let (a, b) = (vector_of(fragment, &vector.a), vector_of(fragment, &vector.b));
             for component in 0..4 {
                 vec_mul[component] = outcome(
-                    multiplied(self.numbers, unit.op, (a[component], b[component]))?,
+                    multiplied(self.numbers, unit.op, a[component], b[component])?,
                     unit.modifier,
                 );
             }
@@ -451,7 +452,7 @@ impl<O: Observer> Lanes<'_, O> {
         if let Some(unit) = &i.float_mul {
             let scalar = unit.unit();
             let (a, b) = (self.source(lane, scalar.a), self.source(lane, scalar.b));
-            float_mul = outcome(multiplied(self.numbers, unit.op, (a, b))?, unit.modifier);
+            float_mul = outcome(multiplied(self.numbers, unit.op, a, b)?, unit.modifier);
             writes[1] = scalar_write(&scalar, float_mul);
         }
         (self.fragments[lane].vec_mul, self.fragments[lane].float_mul) = (vec_mul, float_mul);
@@ -681,7 +682,7 @@ fn scalar_write(unit: &ScalarUnit, value: f32) -> Write {
 }
 
 /// The multipliers' operations.
-fn multiplied(numbers: Numbers, op: MulOp, (a, b): (f32, f32)) -> Result<f32> {
+fn multiplied(numbers: Numbers, op: MulOp, a: f32, b: f32) -> Result<f32> {
     let truth = math::truth::<One>;
     Ok(match op {
         MulOp::Mul => numbers.product(a, b),

@@ -212,7 +212,7 @@ impl Vertex<'_> {
                 let sign = |value: f32, negate: bool| if negate { -value } else { value };
                 let a = sign(self.source(loads, sum.a)?, sum.a_negate);
                 let b = sign(self.second(loads, sum.b, 0.0)?, sum.b_negate);
-                *result = acc(self.numbers, i.acc_op, (a, b))?;
+                *result = acc(self.numbers, i.acc_op, a, b)?;
             }
         }
         results.mul = self.multiply(i, loads)?;
@@ -349,7 +349,7 @@ fn unknown(what: String) -> Fault {
     Fault::new(FaultKind::Program, format!("{what} is unknown"))
 }
 
-fn acc(numbers: Numbers, op: AccOp, (a, b): (f32, f32)) -> Result<f32> {
+fn acc(numbers: Numbers, op: AccOp, a: f32, b: f32) -> Result<f32> {
     Ok(match op {
         AccOp::Add => a + b,
         AccOp::Floor => a.floor(),

@@ -31,7 +31,8 @@ impl Grid {
     #[must_use]
     pub(super) fn sort(
         &self,
-        (entries, first): (&[Entry], usize),
+        entries: &[Entry],
+        first: usize,
         share: u32,
         runs: &mut Vec<Run>,
         more: &dyn Fn(usize) -> bool,
@@ -79,9 +80,9 @@ pub(super) fn by_share(runs: &mut [Run], share: u32) {
     runs.sort_by_key(|run| run.blocks.start / share);
 }
 
-/// Puts entries of a piece, whose numbers count from a number on, into the lists of a share of blocks; the runs are in the
-/// order of shares.
-pub(super) fn list(lists: &mut [Entries], (number, share): (u32, u32), first: u32, entries: &[Entry], runs: &[Run]) {
+/// Puts entries of a piece, whose numbers count from `first` on, into the lists of the `number`th share of `share` blocks; the
+/// runs are in the order of shares.
+pub(super) fn list(lists: &mut [Entries], number: u32, share: u32, first: u32, entries: &[Entry], runs: &[Run]) {
     let before = runs.partition_point(|run| run.blocks.start / share < number);
     for run in runs[before..]
         .iter()
@@ -143,12 +144,12 @@ mod tests {
                 true
             };
             let half = entries.len() / 2;
-            assert!(grid.sort((&entries[..half], 0), share, &mut runs, &more));
-            assert!(grid.sort((&entries, half), share, &mut runs, &more));
+            assert!(grid.sort(&entries[..half], 0, share, &mut runs, &more));
+            assert!(grid.sort(&entries, half, share, &mut runs, &more));
             by_share(&mut runs, share);
             let mut lists = vec![Entries::default(); grid.blocks as usize];
             for (number, lists) in (0..).zip(lists.chunks_mut(share as usize)) {
-                list(lists, (number, share), 7, &entries, &runs);
+                list(lists, number, share, 7, &entries, &runs);
             }
             // A row that is as wide as the grid goes on in the next, where blocks have another order.
             if entries.iter().all(|entry| grid.ends(entry)[1][0] < grid.width) {
@@ -177,7 +178,7 @@ mod tests {
             counted.set(counted.get() + more);
             counted.get() < 200_000
         };
-        assert!(!grid.sort((&entries, 0), 65536, &mut runs, &few));
+        assert!(!grid.sort(&entries, 0, 65536, &mut runs, &few));
         assert!((200_000..300_000).contains(&counted.get()) && runs.len() < 300);
     }
 }

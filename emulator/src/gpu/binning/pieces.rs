@@ -236,7 +236,8 @@ impl<'a> PendingDraws<'a> {
     /// A fault with the address of the draw's command.
     pub(super) fn make(
         &self,
-        (plan, number): (&Plan, usize),
+        plan: &Plan,
+        number: usize,
         made: &mut ChunkBuilder,
         share: u32,
         more: &dyn Fn(usize) -> bool,
@@ -257,7 +258,7 @@ impl<'a> PendingDraws<'a> {
             if made.piece[before..].iter().any(|one| source.covers(one)) {
                 made.covering.push(*draw);
             }
-            if !source.grid.sort((&made.entries, entries), share, &mut made.runs, &more) {
+            if !source.grid.sort(&made.entries, entries, share, &mut made.runs, &more) {
                 let what = "the polygon lists are too long";
                 return Err(Fault::new(FaultKind::Limit, what).at(source.command));
             }
@@ -290,8 +291,8 @@ impl ChunkBuilder {
         self.covering.clear();
     }
 
-    /// Puts the primitives, whose numbers count from a number on, into the lists of a share of blocks.
-    pub(super) fn list(&self, lists: &mut [Entries], share: (u32, u32), first: u32) {
-        bins::list(lists, share, first, &self.entries, &self.runs);
+    /// Puts the primitives, whose numbers count from a number on, into the lists of the `number`th share of blocks, of `share` blocks.
+    pub(super) fn list(&self, lists: &mut [Entries], number: u32, share: u32, first: u32) {
+        bins::list(lists, number, share, first, &self.entries, &self.runs);
     }
 }

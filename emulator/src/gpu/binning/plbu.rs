@@ -272,8 +272,8 @@ impl<'a> Plbu<'a> {
         let (plan, mut made) = (waiting.plan(1), ChunkBuilder::default());
         for number in 0..plan.pieces() {
             made.piece = self.spare.pop().unwrap_or_default();
-            let first = self.make_one((&waiting, &plan), number, &mut made, u32::MAX)?;
-            made.list(&mut self.binned, (0, u32::MAX), first);
+            let first = self.make_one(&waiting, &plan, number, &mut made, u32::MAX)?;
+            made.list(&mut self.binned, 0, u32::MAX, first);
         }
         Ok(())
     }
@@ -297,7 +297,7 @@ impl<'a> Plbu<'a> {
             {
                 let mut made = ChunkBuilder::default();
                 made.piece = lock(spare).pop().unwrap_or_default();
-                match waiting.make((&plan, number), &mut made, share, &more) {
+                match waiting.make(&plan, number, &mut made, share, &more) {
                     Ok(()) => {
                         primitives.fetch_add(made.piece.len(), Ordering::Relaxed);
                         pieces[number].get_or_init(|| made);
@@ -317,13 +317,13 @@ impl<'a> Plbu<'a> {
                 Some(mut made) => (self.add(plan.command(waiting, number), waiting, &mut made)?, made),
                 None => {
                     let mut made = ChunkBuilder::default();
-                    (self.make_one((waiting, &plan), number, &mut made, share)?, made)
+                    (self.make_one(waiting, &plan, number, &mut made, share)?, made)
                 }
             });
         }
         pool.each((0..).zip(self.binned.chunks_mut(share as usize)), |(number, lists)| {
             for (first, made) in &all {
-                made.list(lists, (number, share), *first);
+                made.list(lists, number, share, *first);
             }
         });
         Ok(())
@@ -332,7 +332,8 @@ impl<'a> Plbu<'a> {
     /// Makes a piece, and adds it: the number of its first primitive.
     fn make_one(
         &mut self,
-        (waiting, plan): (&PendingDraws<'a>, &Plan),
+        waiting: &PendingDraws<'a>,
+        plan: &Plan,
         number: usize,
         made: &mut ChunkBuilder,
         share: u32,
@@ -342,7 +343,7 @@ impl<'a> Plbu<'a> {
             entries.set(entries.get() + more);
             entries.get() <= MAX_ENTRIES
         };
-        waiting.make((plan, number), made, share, &more)?;
+        waiting.make(plan, number, made, share, &more)?;
         self.add(plan.command(waiting, number), waiting, made)
     }
 

@@ -25,7 +25,8 @@ pub(crate) fn lend(
     memory: &mut Memory,
     attributes: &[VertexSpec],
     outputs: &[VertexSpec],
-    (count, part): (u32, usize),
+    count: u32,
+    part: usize,
 ) -> Option<Borrowed> {
     let mut objects: Vec<(usize, Vec<(usize, Array)>)> = Vec::new();
     for (number, spec) in outputs.iter().enumerate() {

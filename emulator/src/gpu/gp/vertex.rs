@@ -179,9 +179,9 @@ impl<'a> VertexShader<'a> {
         let pool = pool.filter(|_| count >= MANY && self.are_apart(count) && !room.keeps_writes());
         match pool {
             Some(pool) => {
-                let run = |sinks: Option<&[Sinks<'_>]>| pool.all(|number| work.all((number, &room), engine, sinks));
+                let run = |sinks: Option<&[Sinks<'_>]>| pool.all(|number| work.all(number, &room, engine, sinks));
                 let part = work.claim as usize * BATCH;
-                let mut lent = lend(&mut room.write(), work.attributes, work.stored(), (count, part));
+                let mut lent = lend(&mut room.write(), work.attributes, work.stored(), count, part);
                 let sinks = lent.as_mut().and_then(Borrowed::sinks);
                 let is_done = sinks.is_some_and(|sinks| {
                     run(Some(&sinks));
@@ -192,7 +192,7 @@ impl<'a> VertexShader<'a> {
                     run(None);
                 }
             }
-            None => work.all((0, &room), engine, None),
+            None => work.all(0, &room, engine, None),
         }
         self.ran = room.ran.load(Ordering::Relaxed);
         let faults = std::mem::take(&mut *lock(&room.faults));
@@ -296,9 +296,9 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Where batches come from and go to: shared memory, or, while no thread writes to it, memory itself and a place to
-/// store each output of those that were claimed together.
-type Place<'a, 'b, 'c, 'd> = (&'a Shared<'b>, Option<(&'a Memory, &'a mut [Sink<'c, 'd>])>);
+/// While no thread writes to memory: memory itself, and a place to store each output of the batches that were claimed
+/// together.
+type Held<'a, 'c, 'd> = Option<(&'a Memory, &'a mut [Sink<'c, 'd>])>;
 
 thread_local! {
     /// Rows of the thread's last batch.
@@ -317,14 +317,14 @@ impl Work<'_> {
     }
 
     /// Runs batches while there are any.
-    fn all(&self, (thread, room): (usize, &Shared<'_>), engine: &dyn Engine, sinks: Option<&[Sinks<'_>]>) {
+    fn all(&self, thread: usize, room: &Shared<'_>, engine: &dyn Engine, sinks: Option<&[Sinks<'_>]>) {
         ROWS.with_borrow_mut(|rows| {
             rows.clear(self.attribute_count, self.output_count);
             let mut notes = Notes::default();
             match sinks {
                 // Memory is only read where outputs go elsewhere.
-                Some(sinks) => self.all_in((rows, &mut notes), (thread, room), engine, Some((&room.read(), sinks))),
-                None => self.all_in((rows, &mut notes), (thread, room), engine, None),
+                Some(sinks) => self.all_in(rows, &mut notes, thread, room, engine, Some((&room.read(), sinks))),
+                None => self.all_in(rows, &mut notes, thread, room, engine, None),
             }
             lock(&room.notes).merge(notes);
         });
@@ -333,8 +333,10 @@ impl Work<'_> {
     /// The same, in rows.
     fn all_in(
         &self,
-        (rows, notes): (&mut VertexRows, &mut Notes),
-        (thread, room): (usize, &Shared<'_>),
+        rows: &mut VertexRows,
+        notes: &mut Notes,
+        thread: usize,
+        room: &Shared<'_>,
         engine: &dyn Engine,
         held: Option<(&Memory, &[Sinks<'_>])>,
     ) {
@@ -354,7 +356,7 @@ impl Work<'_> {
                 // Behind what is its own are others'.
                 let two = [vertices(number), if is_last { 0..0 } else { vertices(number + 1) }];
                 let held = held.as_mut().map(|(memory, sinks)| (*memory, &mut **sinks));
-                let done = self.one((room, held), engine, two, rows, notes);
+                let done = self.one(room, held, engine, two, rows, notes);
                 let settled = done.and_then(|more| {
                     ran += more;
                     // Small budgets are looked after at once.
@@ -401,7 +403,8 @@ impl Work<'_> {
     /// near meanwhile.
     fn one(
         &self,
-        (room, held): Place<'_, '_, '_, '_>,
+        room: &Shared<'_>,
+        held: Held<'_, '_, '_>,
         engine: &dyn Engine,
         two: [Range<u32>; 2],
         rows: &mut VertexRows,

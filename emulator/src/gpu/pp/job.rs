@@ -13,7 +13,7 @@ use crate::gpu::binning::tile_list::Tiles;
 use crate::gpu::cache::Cache;
 use crate::gpu::frame::Frame;
 use crate::gpu::notes::Notes;
-use crate::gpu::tile::write_back::{self, Runs};
+use crate::gpu::tile::write_back::{self, Extent, Runs};
 use crate::memory::{Memory, Sinks};
 use crate::silicon::Silicon;
 use crate::thread_pool::ThreadPool;
@@ -66,21 +66,37 @@ pub(crate) fn run(
     let tiles = &*limits.cache.tiles.read(memory, &frame.lists, limits.pool, notes)?;
     let listed = BinnedScene::new(tiles, lists, notes);
     let scene = self::scene(memory, frame, &listed, limits, notes)?;
-    let extent = at_once(memory, (frame, &listed), &scene, engine, limits);
-    let Some((address, length, part)) = extent else {
-        return paint((memory, None), (frame, tiles), &scene, engine, limits, spare, notes);
+    let Some(extent) = at_once(memory, frame, &listed, &scene, engine, limits) else {
+        let job = Job {
+            memory,
+            frame,
+            tiles,
+            scene: &scene,
+            engine,
+            limits,
+        };
+        return job.draw(None, spare, notes);
     };
     drop(scene);
-    let mut lent = memory.lend(address, length);
+    let mut lent = memory.lend(extent.address, extent.length);
     let scene = self::scene(memory, frame, &listed, limits, notes);
     let queue = frame
         .write_backs
         .first()
         .map(|unit| write_back::chunks(unit, &tiles.tiles, CHUNK));
-    let sinks = lent.as_mut().map(|lent| lent.sinks(&queue.unwrap_or_default(), part));
+    let sinks = lent
+        .as_mut()
+        .map(|lent| lent.sinks(&queue.unwrap_or_default(), extent.part));
     let painted = scene.and_then(|scene| {
-        let job = (frame, tiles);
-        paint((memory, sinks.as_ref()), job, &scene, engine, limits, spare, notes)
+        let job = Job {
+            memory,
+            frame,
+            tiles,
+            scene: &scene,
+            engine,
+            limits,
+        };
+        job.draw(sinks.as_ref(), spare, notes)
     });
     drop(sinks);
     lent.into_iter().for_each(|lent| memory.take_back(lent));
@@ -120,11 +136,12 @@ const MANY_TILES: usize = 64;
 /// written, and no part of the job reads there.
 fn at_once(
     memory: &Memory,
-    (frame, listed): (&Frame, &BinnedScene<'_>),
+    frame: &Frame,
+    listed: &BinnedScene<'_>,
     scene: &Scene<'_>,
     engine: &dyn Engine,
     limits: Limits<'_>,
-) -> Option<(u32, u32, usize)> {
+) -> Option<Extent> {
     let [unit] = frame.write_backs[..] else { return None };
     let observed =
         !limits.fast_paths || limits.watch.is_some() || engine.observed_pixel().is_some() || memory.keeps_writes();
@@ -133,8 +150,8 @@ fn at_once(
     }
     let extent = write_back::extent(frame, &unit)?;
     let (first, last) = (
-        memory.object_at(extent.0)?,
-        memory.object_at(extent.0 + (extent.1 - 1))?,
+        memory.object_at(extent.address)?,
+        memory.object_at(extent.address + (extent.length - 1))?,
     );
     if first != last || scene.reads(memory, first) {
         return None;
@@ -153,61 +170,73 @@ fn at_once(
     (most <= limits.instructions).then_some(extent)
 }
 
-/// Draws the tiles, into a target or into what is left for memory.
-fn paint(
-    (memory, sinks): (&Memory, Option<&Sinks<'_>>),
-    (frame, tiles): (&Frame, &Tiles),
-    scene: &Scene<'_>,
-    engine: &dyn Engine,
-    limits: Limits<'_>,
-    spare: &mut Vec<Runs>,
-    notes: &mut Notes,
-) -> Result<Drawn> {
-    limits.watch.into_iter().for_each(|watch| scene.tell_outside(watch));
-    for (register, value) in &frame.unknown {
-        notes.add(format!(
-            "PP frame register {register} holds {value:#x}, whose meaning is unknown"
-        ));
-    }
-    let work = &tiles.tiles;
-    // Few tiles are shaded before other threads are awake.
-    let pool = limits.pool.filter(|_| work.len() > 2 * CHUNK);
-    let workers = pool.map_or(1, ThreadPool::threads);
-    let (queue, ran) = (WorkQueue::new(work.len().div_ceil(CHUNK), workers), AtomicU64::new(0));
-    let spare = Mutex::new(spare);
-    let results = Mutex::new(Vec::new());
-    let worker = |number: usize| {
-        let variants = FragmentVariant::all(scene, frame);
-        let job = JobContext::new(memory, frame, scene, engine, &variants, limits.watch);
-        let mut worker = TileWorker::new(job, InstructionBudget::new(&ran, limits.instructions));
-        worker.output.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
-        let mut fault = None;
-        while fault.is_none()
-            && let Some(chunk) = queue.take(number)
-        {
-            let first = chunk * CHUNK;
-            worker.output.target = sinks.and_then(|sinks| sinks.take(chunk));
-            let taken = &work[first..(first + CHUNK).min(work.len())];
-            fault = worker.tiles(first, taken).err();
-            if fault.is_some() {
-                queue.stop(chunk);
+/// A job whose scene is built.
+struct Job<'a> {
+    memory: &'a Memory,
+    frame: &'a Frame,
+    tiles: &'a Tiles,
+    scene: &'a Scene<'a>,
+    engine: &'a dyn Engine,
+    limits: Limits<'a>,
+}
+
+impl Job<'_> {
+    /// Draws the tiles, into `sinks` or into what is left for memory.
+    fn draw(&self, sinks: Option<&Sinks<'_>>, spare: &mut Vec<Runs>, notes: &mut Notes) -> Result<Drawn> {
+        let Self {
+            memory,
+            frame,
+            tiles,
+            scene,
+            engine,
+            limits,
+        } = *self;
+        limits.watch.into_iter().for_each(|watch| scene.tell_outside(watch));
+        for (register, value) in &frame.unknown {
+            notes.add(format!(
+                "PP frame register {register} holds {value:#x}, whose meaning is unknown"
+            ));
+        }
+        let work = &tiles.tiles;
+        // Few tiles are shaded before other threads are awake.
+        let pool = limits.pool.filter(|_| work.len() > 2 * CHUNK);
+        let workers = pool.map_or(1, ThreadPool::threads);
+        let (queue, ran) = (WorkQueue::new(work.len().div_ceil(CHUNK), workers), AtomicU64::new(0));
+        let spare = Mutex::new(spare);
+        let results = Mutex::new(Vec::new());
+        let worker = |number: usize| {
+            let variants = FragmentVariant::all(scene, frame);
+            let job = JobContext::new(memory, frame, scene, engine, &variants, limits.watch);
+            let mut worker = TileWorker::new(job, InstructionBudget::new(&ran, limits.instructions));
+            worker.output.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
+            let mut fault = None;
+            while fault.is_none()
+                && let Some(chunk) = queue.take(number)
+            {
+                let first = chunk * CHUNK;
+                worker.output.target = sinks.and_then(|sinks| sinks.take(chunk));
+                let taken = &work[first..(first + CHUNK).min(work.len())];
+                fault = worker.tiles(first, taken).err();
+                if fault.is_some() {
+                    queue.stop(chunk);
+                }
             }
+            let fault = fault.or_else(|| worker.instructions.settle().err().map(|fault| (work.len(), fault)));
+            if let Ok(mut results) = results.lock() {
+                let drawn = Drawn {
+                    runs: vec![worker.output.runs],
+                    stats: worker.stats,
+                    ops: worker.ops,
+                };
+                results.push((drawn, fault));
+            }
+        };
+        match pool {
+            Some(pool) => pool.all(worker),
+            None => worker(0),
         }
-        let fault = fault.or_else(|| worker.instructions.settle().err().map(|fault| (work.len(), fault)));
-        if let Ok(mut results) = results.lock() {
-            let drawn = Drawn {
-                runs: vec![worker.output.runs],
-                stats: worker.stats,
-                ops: worker.ops,
-            };
-            results.push((drawn, fault));
-        }
-    };
-    match pool {
-        Some(pool) => pool.all(worker),
-        None => worker(0),
+        collect(results.into_inner().unwrap_or_default())
     }
-    collect(results.into_inner().unwrap_or_default())
 }
 
 /// What a job, or one worker of it, has drawn.

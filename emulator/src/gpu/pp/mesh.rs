@@ -1,11 +1,11 @@
 //! Meshes: small primitives of a tile are set up side by side, batched, and shaded together.
 
-use super::quad_batch::{Common, FEW_QUADS, Small};
+use super::quad_batch::{BatchShading, Common, FEW_QUADS, Small};
 use super::scene::{self, Prepared, Shader};
 use super::setup::{Block, Covered};
 use super::tile_op::TileOp;
 use super::variant::context;
-use super::worker::TileWorker;
+use super::worker::{Scratch, TileWorker};
 use crate::exec::Quads;
 use crate::exec::batched::QuadBatcher;
 use crate::exec::inputs::MANY;
@@ -43,9 +43,6 @@ impl<'a> DrawRun<'a> {
         all
     }
 }
-
-/// Numbers of a geometry, and of the shader of its primitives.
-type Which = (usize, usize);
 
 impl<'a> TileWorker<'a, '_> {
     /// Whether primitives of the tile may be batched.
@@ -92,7 +89,7 @@ impl<'a> TileWorker<'a, '_> {
             // They are far away: they come while these are drawn.
             next = DrawRun::of(prepared, &mut numbers);
             if let Some(shader) = shader {
-                batches = self.draw_block((geometry, shader), block, room, batches)?;
+                batches = self.draw_block(geometry, shader, block, room, batches)?;
             }
         }
         Ok(batches)
@@ -101,7 +98,8 @@ impl<'a> TileWorker<'a, '_> {
     /// Draws the primitives of a block; whether those that follow may be batched, as these may if it `gathers`.
     fn draw_block(
         &mut self,
-        (geometry, shader): Which,
+        geometry: usize,
+        shader: usize,
         block: &mut Block,
         room: &mut scene::Room,
         mut batches: bool,
@@ -118,13 +116,13 @@ impl<'a> TileWorker<'a, '_> {
                 Covered::Nothing => at += 1,
                 Covered::Window if batches && batchable[usize::from(block.is_flat(at))] => {
                     let (origin, shader) = (self.tile.origin, &self.job.scene.shaders[shader]);
-                    at = self.scratch.quad_batch.add_some((block, at), batchable, shader, origin);
+                    at = self.scratch.quad_batch.add_some(block, at, batchable, shader, origin);
                     // Those that cannot go with these are the first of others.
                     let is_next = at < block.count() && block.covered(at) == Covered::Window;
                     batches = !is_next || self.draw_batch(geometry, block)?;
                 }
                 _ => {
-                    batches = self.draw_alone((geometry, shader), (block, at), room, batches)?;
+                    batches = self.draw_alone(geometry, shader, block, at, room, batches)?;
                     at += 1;
                 }
             }
@@ -161,16 +159,19 @@ impl<'a> TileWorker<'a, '_> {
     /// Sets up a primitive of a block by itself, gathers it if that goes, and draws it else; whether others may be batched.
     fn draw_alone(
         &mut self,
-        (geometry, number): Which,
-        (block, at): (&mut Block, usize),
+        geometry: usize,
+        number: usize,
+        block: &mut Block,
+        at: usize,
         room: &mut scene::Room,
         batches: bool,
     ) -> Result<bool> {
         let scene = self.job.scene;
         let (shader, primitive) = (&scene.shaders[number], block.number(at));
-        let tile = (self.tile.origin, &mut self.scratch.coverage);
+        let (origin, coverage) = (self.tile.origin, &mut self.scratch.coverage);
         let prepared = &scene.geometries[geometry];
-        let Some((ready, _)) = prepared.cover(self.job.memory, &scene.shaders, primitive, tile, room) else {
+        let Some((ready, _)) = prepared.cover(self.job.memory, &scene.shaders, primitive, origin, coverage, room)
+        else {
             return Ok(batches);
         };
         let flat = ready.inputs.flat;
@@ -187,7 +188,7 @@ impl<'a> TileWorker<'a, '_> {
                     at,
                     offset: Some(ready.offset),
                 };
-                self.add_to_batch(&small, &masks, (geometry, block))?
+                self.add_to_batch(&small, &masks, geometry, block)?
             }
             _ => false,
         };
@@ -202,16 +203,11 @@ impl<'a> TileWorker<'a, '_> {
     /// Gathers a primitive of a geometry's block; false where others turned out to have to be drawn one by one, as this has
     /// to then.
     #[inline]
-    fn add_to_batch(
-        &mut self,
-        small: &Small,
-        masks: &[MaskedQuads],
-        (geometry, block): (usize, &Block),
-    ) -> Result<bool> {
+    fn add_to_batch(&mut self, small: &Small, masks: &[MaskedQuads], geometry: usize, block: &Block) -> Result<bool> {
         let shader = &self.job.scene.shaders[small.common.shader];
-        let quads = (masks, self.tile.origin);
-        Ok(self.scratch.quad_batch.add(small, quads, shader, &block.inputs)
-            || self.draw_batch(geometry, block)? && self.scratch.quad_batch.add(small, quads, shader, &block.inputs))
+        let (origin, inputs) = (self.tile.origin, &block.inputs);
+        Ok(self.scratch.quad_batch.add(small, masks, origin, shader, inputs)
+            || self.draw_batch(geometry, block)? && self.scratch.quad_batch.add(small, masks, origin, shader, inputs))
     }
 
     /// Shades and puts what was batched of a geometry's block, if anything was; false where that had to be done one by one.
@@ -225,12 +221,19 @@ impl<'a> TileWorker<'a, '_> {
             return self.draw_unbatched(geometry, block);
         };
         self.clear();
-        let (painting, tile) = ((batcher, &variant.context), (&mut self.tile, &mut self.scratch.passed));
-        if !self
-            .scratch
-            .quad_batch
-            .paint(painting, (shader, &block.inputs), tile, &mut self.scratch.out)
-        {
+        let shading = BatchShading {
+            batcher,
+            context: &variant.context,
+            shader,
+            inputs: &block.inputs,
+        };
+        let Scratch {
+            quad_batch,
+            passed,
+            out,
+            ..
+        } = &mut self.scratch;
+        if !quad_batch.shade(shading, &mut self.tile, passed, out) {
             return self.draw_unbatched(geometry, block);
         }
         self.ops
@@ -251,8 +254,9 @@ impl<'a> TileWorker<'a, '_> {
         let mut room = scene::Room::default();
         for at in self.scratch.quad_batch.primitives() {
             let number = block.number(at);
-            let tile = (self.tile.origin, &mut self.scratch.coverage);
-            let covered = scene.geometries[geometry].cover(self.job.memory, &scene.shaders, number, tile, &mut room);
+            let (origin, coverage) = (self.tile.origin, &mut self.scratch.coverage);
+            let prepared = &scene.geometries[geometry];
+            let covered = prepared.cover(self.job.memory, &scene.shaders, number, origin, coverage, &mut room);
             if let Some((ready, shader)) = covered {
                 self.primitive(ready, &scene.shaders[shader])?;
             }

@@ -1,6 +1,6 @@
 //! Fast path: a tile that one opaque primitive covers, and no other touches, is shaded straight into the picture.
 
-use super::scene::Ready;
+use super::scene::{LargePrimitive, Ready};
 use super::tile_op::TileOp;
 use super::variant::{FragmentVariant, KernelInfo};
 use super::worker::{TOGETHER, TileWorker};
@@ -80,15 +80,15 @@ impl<'a> TileWorker<'a, '_> {
         for (geometry, entries) in scene.referenced(bin_references) {
             let prepared = scene.geometries.get(geometry)?;
             for primitive in entries.touching(of_lists) {
-                let (shape, ready, shader) = prepared.known(primitive)?;
-                match shape.part(origin) {
+                let large = prepared.known(primitive)?;
+                match large.shape.part(origin) {
                     Part::Nothing => {}
-                    Part::All if only.is_none() => only = Some(((geometry, primitive), ready, shader)),
+                    Part::All if only.is_none() => only = Some(((geometry, primitive), large)),
                     _ => return None,
                 }
             }
         }
-        let (primitive, ready, shader) = only?;
+        let (primitive, LargePrimitive { ready, shader, .. }) = only?;
         let variant = self.job.variants.get(shader)?;
         Some(Opaque {
             primitive,

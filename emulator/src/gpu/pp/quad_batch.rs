@@ -8,7 +8,7 @@ use crate::exec::inputs::{Inputs, ManyInputs};
 use crate::exec::{FragmentContext, Fragments, MAX_FRAGMENTS, Quads};
 use crate::gpu::raster::small_triangle_masks::{ACROSS, MaskedQuads};
 use crate::gpu::tile::access::{self, Live};
-use crate::gpu::tile::batch::{Batch, Passed, depths_of};
+use crate::gpu::tile::batch::{Batch, DepthPlane, Passed, depths_of};
 use crate::gpu::tile::{SIDE, Tile};
 
 /// Quads of a primitive up to which it is batched.
@@ -54,6 +54,15 @@ pub(crate) struct QuadBatch {
     inputs: Inputs,
 }
 
+/// What shades a batch, and of what.
+pub(super) struct BatchShading<'a> {
+    pub batcher: &'a dyn QuadBatcher,
+    pub context: &'a FragmentContext<'a>,
+    pub shader: &'a Shader<'a>,
+    /// Inputs of the block's primitives.
+    pub inputs: &'a ManyInputs,
+}
+
 /// Adds the pixels of a window's rows to those that are covered; whether none of them was.
 #[inline(always)]
 fn take(covered: &mut [u32; ACROSS], rows: [u32; ACROSS]) -> bool {
@@ -83,7 +92,8 @@ impl QuadBatch {
     pub(super) fn add(
         &mut self,
         small: &Small,
-        (masks, origin): (&[MaskedQuads], [u32; 2]),
+        masks: &[MaskedQuads],
+        origin: [u32; 2],
         shader: &Shader<'_>,
         inputs: &ManyInputs,
     ) -> bool {
@@ -105,7 +115,8 @@ impl QuadBatch {
     /// with what there is, or is not known, or not `gatherable`, with one w or without: that one's number.
     pub(super) fn add_some(
         &mut self,
-        (block, first): (&Block, usize),
+        block: &Block,
+        first: usize,
         batchable: [bool; 2],
         shader: &Shader<'_>,
         origin: [u32; 2],
@@ -171,8 +182,12 @@ impl QuadBatch {
             self.inputs.origin = inputs.origin.map(|axis| axis[at]);
             self.inputs.z = inputs.z.get(at);
             let offset = offset.unwrap_or_else(|| scene::offset(state, &self.inputs));
+            let plane = DepthPlane {
+                inputs: &self.inputs,
+                offset,
+            };
             let (quads, into) = (&self.quads.quads()[from..from + same], &mut self.depths[4 * from..]);
-            depths_of(state, &self.inputs, offset, quads, into);
+            depths_of(state, plane, quads, into);
             from += same;
         }
     }
@@ -195,13 +210,19 @@ impl QuadBatch {
     }
 
     /// Shades and puts what was taken into a tile that has words; false where they have to be drawn one by one.
-    pub(super) fn paint(
+    pub(super) fn shade(
         &mut self,
-        (batcher, context): (&dyn QuadBatcher, &FragmentContext<'_>),
-        (shader, inputs): (&Shader<'_>, &ManyInputs),
-        (tile, passed): (&mut Tile, &mut Live),
+        shading: BatchShading<'_>,
+        tile: &mut Tile,
+        passed: &mut Live,
         out: &mut Fragments,
     ) -> bool {
+        let BatchShading {
+            batcher,
+            context,
+            shader,
+            inputs,
+        } = shading;
         if context.blending.is_some() {
             tile.words(Quads::Some(self.quads.quads()), &mut out.words);
         }

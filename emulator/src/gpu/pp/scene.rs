@@ -183,6 +183,14 @@ pub(crate) struct Prepared<'a> {
     large: Vec<OnceLock<Box<[Large]>>>,
 }
 
+/// A large primitive that was set up.
+pub(crate) struct LargePrimitive<'a> {
+    pub shape: &'a Shape,
+    pub ready: &'a Ready,
+    /// Its shader's number.
+    pub shader: usize,
+}
+
 /// What a scene is made from.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
@@ -401,13 +409,17 @@ impl Prepared<'_> {
         (self.geometry.draws[draw].bounds, self.shaders[draw])
     }
 
-    /// The shape of a large primitive, what its fragments get, and its shader's number, once a tile wanted it.
+    /// A large primitive, once a tile needed it.
     #[inline]
-    pub(crate) fn known(&self, number: u32) -> Option<(&Shape, &Ready, usize)> {
+    pub(crate) fn known(&self, number: u32) -> Option<LargePrimitive<'_>> {
         let (piece, at) = Primitives::place(number);
         let (shape, ready) = self.large.get(piece)?.get()?.get(at)?.get()?.as_deref()?;
         let draw = self.geometry.primitives.pieces().get(piece)?.get(at)?.draw;
-        Some((shape, ready, self.shaders[draw as usize]?))
+        Some(LargePrimitive {
+            shape,
+            ready,
+            shader: self.shaders[draw as usize]?,
+        })
     }
 
     /// Finds what a primitive covers of the tile whose first pixel is `origin`, and makes it ready where that is
@@ -417,7 +429,8 @@ impl Prepared<'_> {
         memory: &Memory,
         shaders: &[Shader<'_>],
         number: u32,
-        (origin, coverage): ([u32; 2], &mut Coverage),
+        origin: [u32; 2],
+        coverage: &mut Coverage,
         Room { ready, shape, setup }: &'b mut Room,
     ) -> Option<(&'b Ready, usize)> {
         let (piece, at) = Primitives::place(number);
@@ -438,14 +451,14 @@ impl Prepared<'_> {
                 if coverage.is_empty() {
                     return None;
                 }
-                make_ready(memory, shader, (primitive, of_piece.odd(primitive)), setup, ready);
+                make_ready(memory, shader, primitive, of_piece.odd(primitive), setup, ready);
                 return Some((ready, number_of_shader));
             }
             None => {
                 let make = || {
                     let shape = Shape::new(primitive, draw.bounds)?;
                     let mut ready = Ready::default();
-                    make_ready(memory, shader, (primitive, of_piece.odd(primitive)), setup, &mut ready);
+                    make_ready(memory, shader, primitive, of_piece.odd(primitive), setup, &mut ready);
                     Some(Box::new((shape, ready)))
                 };
                 let room = || of_piece.iter().map(|_| OnceLock::new()).collect();
@@ -462,12 +475,14 @@ impl Prepared<'_> {
 fn make_ready(
     memory: &Memory,
     shader: &Shader<'_>,
-    (primitive, odd): (&Primitive, Option<&Odd>),
+    primitive: &Primitive,
+    odd: Option<&Odd>,
     setup: &mut Setup,
     ready: &mut Ready,
 ) {
     planes::inputs(
-        (primitive, odd),
+        primitive,
+        odd,
         primitive.ccw == shader.state.front_ccw,
         &shader.used,
         |vertex, values| shader.varyings(memory, vertex, |number, value| values[number] = unsigned(value)),

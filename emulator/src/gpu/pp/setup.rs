@@ -440,7 +440,7 @@ mod tests {
                         .zip(values)
                         .for_each(|(number, value)| *value = unsigned(vertex(of, number)));
                 };
-                planes::inputs((primitive, None), true, used, fetch, &mut setup, &mut wanted);
+                planes::inputs(primitive, None, true, used, fetch, &mut setup, &mut wanted);
                 let have = &block.inputs;
                 let flat = block.is_flat(at);
                 assert_eq!((flat, have.origin.map(|axis| axis[at])), (wanted.flat, wanted.origin));

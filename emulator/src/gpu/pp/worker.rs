@@ -297,8 +297,9 @@ impl<'a> TileWorker<'a, '_> {
     pub(crate) fn one(&mut self, geometry: usize, primitive: u32, room: &mut scene::Room) -> Result<()> {
         let scene = self.job.scene;
         let prepared = &scene.geometries[geometry];
-        let tile = (self.tile.origin, &mut self.scratch.coverage);
-        let Some((ready, shader)) = prepared.cover(self.job.memory, &scene.shaders, primitive, tile, room) else {
+        let (origin, coverage) = (self.tile.origin, &mut self.scratch.coverage);
+        let Some((ready, shader)) = prepared.cover(self.job.memory, &scene.shaders, primitive, origin, coverage, room)
+        else {
             return Ok(());
         };
         let shader = &scene.shaders[shader];

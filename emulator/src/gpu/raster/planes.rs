@@ -102,10 +102,11 @@ pub(crate) fn plane([first, second, third]: [f64; 3], sides: Sides) -> [f32; 3] 
     [(first + x * away[0] + y * away[1]) as f32, x as f32, y as f32]
 }
 
-/// The inputs of a primitive, and of what else than its vertices is interpolated: `fetch` gives the components wanted of one of its vertices, in the order of `used`, nought
-/// without a sign, as mixing leaves it; others stay as they are, because no program reads them.
+/// The inputs of a primitive, or of the part of it that `odd` is. `fetch` gives the `used` components of one of its vertices, in
+/// their order, -0 as 0, as mixing leaves it; other components stay as they are, because no program reads them.
 pub(crate) fn inputs(
-    (primitive, odd): (&Primitive, Option<&Odd>),
+    primitive: &Primitive,
+    odd: Option<&Odd>,
     front: bool,
     used: &[(usize, usize)],
     mut fetch: impl FnMut(u32, &mut [f64]),

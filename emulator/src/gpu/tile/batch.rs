@@ -66,6 +66,14 @@ pub(crate) struct DepthPlane<'a> {
     pub offset: f64,
 }
 
+impl DepthPlane<'_> {
+    /// The depth at a distance from the primitive's origin, as the tile has it.
+    #[inline(always)]
+    fn at(&self, range: [f64; 2], column: f32, row: f32) -> u32 {
+        quantise_depth(range, steps(self.inputs.z.at(column, row)) + self.offset)
+    }
+}
+
 impl Batch<'_> {
     /// Samples that are covered of a chunk's fragments: by the shape, the state's mask, and alpha as coverage.
     #[inline(always)]
@@ -116,12 +124,13 @@ impl Batch<'_> {
 #[inline(always)]
 fn primitive_depths<L: QuadLanes>(
     range: [f64; 2],
-    DepthPlane { inputs, offset }: DepthPlane<'_>,
+    plane: DepthPlane<'_>,
     quads: Quads<'_>,
     number: usize,
     [right, below]: [f32; 2],
 ) -> Row {
     let (from, mut depths) = (STEP * number, [0.0; STEP]);
+    let DepthPlane { inputs, offset } = plane;
     let (z, origin) = (&inputs.z, inputs.origin);
     if (z.dx, z.dy) == (0.0, 0.0) {
         // What the sums below come to wherever a fragment is.
@@ -136,21 +145,17 @@ fn primitive_depths<L: QuadLanes>(
         }
     }
     for lane in 0..STEP {
-        let depth = z.at(columns[lane] + right, rows[lane] + below);
-        depths[lane] = quantise_depth(range, steps(depth) + offset) as i32 as f32;
+        depths[lane] = plane.at(range, columns[lane] + right, rows[lane] + below) as i32 as f32;
     }
     depths
 }
 
 /// Depths of the fragments of quads as a tile of one sample has them, in a state that takes them from the primitive.
-pub(crate) fn depths_of(state: &State, inputs: &Inputs, offset: f64, quads: &[Quad], into: &mut [u32]) {
+pub(crate) fn depths_of(state: &State, plane: DepthPlane<'_>, quads: &[Quad], into: &mut [u32]) {
     let range = state.depth_range.map(steps);
     for (quad, into) in quads.iter().zip(into.as_chunks_mut::<4>().0) {
-        let [columns, rows] = places::of_quad(quad, inputs);
-        *into = std::array::from_fn(|lane| {
-            let depth = inputs.z.at(columns[lane], rows[lane]);
-            quantise_depth(range, steps(depth) + offset)
-        });
+        let [columns, rows] = places::of_quad(quad, plane.inputs);
+        *into = std::array::from_fn(|lane| plane.at(range, columns[lane], rows[lane]));
     }
 }
 
@@ -865,21 +870,8 @@ mod tests {
                     ..Inputs::default()
                 };
                 let context = FragmentContext {
-                    program: &program,
-                    uniforms: &[],
-                    textures: &[],
                     color_register: 1,
-                    second_register: None,
-                    depth_register: None,
-                    orientation: Orientation {
-                        x: 0.0,
-                        y: 0.0,
-                        flip: false,
-                        flip_derivative: false,
-                    },
-                    tile: None,
                     wants_words: true,
-                    wants_alpha: false,
                     blending: Some(&state.blending).filter(|blending| !blending.covers()),
                     tests: Some(LateTests {
                         alpha: (state.alpha_compare != Compare::Always)
@@ -887,7 +879,13 @@ mod tests {
                         stencil: state.stencil_of(true).copied(),
                         depth: state.uses_depth().then_some((state.depth_compare, state.depth_write)),
                     }),
-                    few: false,
+                    orientation: Orientation {
+                        x: 0.0,
+                        y: 0.0,
+                        flip: false,
+                        flip_derivative: false,
+                    },
+                    ..FragmentContext::new(&program)
                 };
                 let is_whole = round % 4 == 0;
                 let mut quads: Vec<Quad> = (0..64)

@@ -137,9 +137,17 @@ pub(crate) fn encode(
         .try_for_each(|sample| plane(Some(sample)))
 }
 
-/// Where a picture lies in memory, if no two tiles write the same bytes: its address, its length, and the size in bytes of
-/// the parts that contain whole pieces of [`encode`].
-pub(crate) fn extent(frame: &Frame, unit: &WriteBack) -> Option<(u32, u32, usize)> {
+/// Where a picture lies in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    pub address: u32,
+    pub length: u32,
+    /// Bytes of parts that contain whole pieces of [`encode`].
+    pub part: usize,
+}
+
+/// Where a picture lies in memory, if no two tiles write the same bytes.
+pub(crate) fn extent(frame: &Frame, unit: &WriteBack) -> Option<Extent> {
     let (bytes, width, height) = (format_bytes(unit.format).ok()?, frame.width, frame.height);
     let (length, part) = match unit.layout {
         TargetLayout::Linear => {
@@ -159,7 +167,11 @@ pub(crate) fn extent(frame: &Frame, unit: &WriteBack) -> Option<(u32, u32, usize
     };
     let length = u32::try_from(length).ok().filter(|length| *length > 0)?;
     unit.address.checked_add(length)?;
-    Some((unit.address, length, usize::try_from(part).ok()?))
+    Some(Extent {
+        address: unit.address,
+        length,
+        part: usize::try_from(part).ok()?,
+    })
 }
 
 /// Where the tiles of each of a job's chunks lie in memory: their address and how many bytes they take, which are all of

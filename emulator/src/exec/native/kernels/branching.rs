@@ -5,7 +5,7 @@ use crate::exec::inputs::Inputs;
 use crate::exec::native::compile_stats::CompileStats;
 use crate::exec::native::kernels::straight::Straight;
 use crate::exec::native::key::Key;
-use crate::exec::native::lower::fragment::Program;
+use crate::exec::native::lower::fragment::{Program, ProgramState};
 use crate::exec::native::lower::paths::Paths;
 use crate::exec::{FragmentContext, FragmentKernel, Fragments, MAX_FRAGMENTS, Quads};
 use crate::simd::Found;
@@ -43,7 +43,8 @@ impl Branching {
     /// Draws along the paths, until all fragments went along one.
     fn each(
         &self,
-        (context, inputs): (&FragmentContext<'_>, &Inputs),
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
         mut paint: impl FnMut(&Straight) -> Option<u32>,
     ) -> Option<u32> {
         self.program.paths.as_ref()?.find(|number, path| {
@@ -56,7 +57,16 @@ impl Branching {
     /// Makes the code of a path.
     fn make(&self, turns: &[bool], context: &FragmentContext<'_>, inputs: &Inputs) -> Option<Arc<Program>> {
         let (start, key) = (Instant::now(), Key::new(context, inputs.flat));
-        let program = context.with_code(|code| Program::along(code, context, &key, self.isa, turns))?;
+        let program = context.with_code(|code| {
+            let (key, isa) = (&key, self.isa);
+            let state = ProgramState {
+                code,
+                context,
+                key,
+                isa,
+            };
+            Program::along(state, turns)
+        })?;
         self.stats.add(Some((program.size, &[])), start.elapsed());
         Some(Arc::new(program))
     }
@@ -92,7 +102,7 @@ impl FragmentKernel for Branching {
         // A path that bails out leaves words of no use.
         let keeps_some = context.blending.is_some() || context.tests.is_some();
         let blended_with = keeps_some.then_some(out.words);
-        self.each((context, inputs), |path| {
+        self.each(context, inputs, |path| {
             if let Some(words) = blended_with {
                 out.words = words;
             }
@@ -108,7 +118,7 @@ impl FragmentKernel for Branching {
         tiles: &mut [[u32; MAX_FRAGMENTS]],
     ) -> Option<u32> {
         let blended_with = context.blending.map(|_| tiles.to_vec());
-        self.each((context, inputs), |path| {
+        self.each(context, inputs, |path| {
             if let Some(words) = &blended_with {
                 tiles.copy_from_slice(words);
             }

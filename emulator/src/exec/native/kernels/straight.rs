@@ -82,7 +82,7 @@ impl FragmentKernel for Straight {
         if let Quads::Tile(first) = quads
             && self.takes_tiles()
         {
-            let done = WHOLE.with_borrow_mut(|rows| self.tile_beside((context, inputs), rows, first, out));
+            let done = WHOLE.with_borrow_mut(|rows| self.tile_beside(context, inputs, rows, first, out));
             return done.then_some(self.steps);
         }
         let done = self.on_rows(|rows| {
@@ -108,7 +108,7 @@ impl FragmentKernel for Straight {
         if self.takes_tiles() {
             let done = WHOLE.with_borrow_mut(|rows| {
                 let mut some = (left..).step_by(TILES * SIDE as usize).zip(tiles.chunks_mut(TILES));
-                some.all(|(left, tiles)| self.tiles((context, inputs), rows, [left, top], tiles.as_flattened_mut()))
+                some.all(|(left, tiles)| self.tiles(context, inputs, rows, [left, top], tiles.as_flattened_mut()))
             });
             return done.then_some(self.steps);
         }
@@ -174,13 +174,14 @@ impl Straight {
     /// Words of a whole tile's fragments, and alphas if they are wanted.
     fn tile_beside(
         &self,
-        about: (&FragmentContext<'_>, &Inputs),
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
         rows: &mut TileRows,
         first: [u32; 2],
         out: &mut Fragments,
     ) -> bool {
-        let done = self.tiles(about, rows, first, &mut out.words);
-        if about.0.wants_alpha
+        let done = self.tiles(context, inputs, rows, first, &mut out.words);
+        if context.wants_alpha
             && let Some([low, high, ..]) = rows.rows.get(TILE_ROWS * PLACES.len()..)
         {
             let (before, behind) = out.color[3].split_at_mut(LANES);
@@ -193,7 +194,8 @@ impl Straight {
     /// Words of the fragments of whole tiles beside each other, [`TILES`] at most.
     fn tiles(
         &self,
-        (context, inputs): (&FragmentContext<'_>, &Inputs),
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
         TileRows { rows, known }: &mut TileRows,
         first: [u32; 2],
         words: &mut [u32],
@@ -205,7 +207,7 @@ impl Straight {
             let is_known = known.is_some_and(|(first, origin, have)| (first, origin) == about && have >= tiles);
             if !is_known || self.program.reads_pixels {
                 *known = Some((about.0, about.1, tiles));
-                self.places((axis, tiles), first, origin, rows);
+                self.places(axis, tiles, first, origin, rows);
             }
         }
         self.run_code(&mut Call { context, inputs, rows }, words.len(), words)
@@ -227,7 +229,7 @@ impl Straight {
     }
 
     /// Places of the fragments of `tiles` tiles beside each other, on an axis.
-    fn places(&self, (axis, tiles): (usize, usize), first: u32, origin: f32, rows: &mut [Row]) {
+    fn places(&self, axis: usize, tiles: usize, first: u32, origin: f32, rows: &mut [Row]) {
         let pixels = self.program.reads_pixels;
         let rows = &mut rows[TILE_ROWS * axis..];
         dispatch!(

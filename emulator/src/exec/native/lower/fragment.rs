@@ -19,6 +19,19 @@ use std::mem::offset_of;
 use std::sync::Arc;
 use utgard::pp::{self, LevelOfDetail, Load, LoadSource, Sampler};
 
+/// A program and the state that it is compiled for.
+#[derive(Clone, Copy)]
+pub struct ProgramState<'a> {
+    /// The program.
+    pub code: &'a FragmentCode,
+    /// The draw.
+    pub context: &'a FragmentContext<'a>,
+    /// What the code depends on beside the program.
+    pub key: &'a Key,
+    /// The instruction set.
+    pub isa: Isa,
+}
+
 /// A program as machine code.
 #[derive(Debug)]
 pub struct Program {
@@ -47,16 +60,18 @@ impl Program {
         first.filter(|_| self.is_straight)
     }
 
-    /// Makes code of a program for a state; nothing where there can be none.
-    pub fn new(code: &FragmentCode, context: &FragmentContext<'_>, key: &Key, isa: Isa) -> Option<Self> {
+    /// Compiles a program for a state; nothing where there can be no code.
+    pub fn new(state: ProgramState<'_>) -> Option<Self> {
+        let ProgramState { code, key, .. } = state;
         // Lanes that end in a branch that other lanes take never reach the end of a region.
         let parts_ways = |next: &Next| matches!(next, Next::Branch(_, _, None));
         let words = key.words && !code.steps.iter().any(|step| parts_ways(&step.next));
-        Self::made(code, context, key, isa, words)
+        Self::made(state, words)
     }
 
     /// The same with words, as far as all fragments can have them, or without.
-    fn made(code: &FragmentCode, context: &FragmentContext<'_>, key: &Key, isa: Isa, words: bool) -> Option<Self> {
+    fn made(state: ProgramState<'_>, words: bool) -> Option<Self> {
+        let ProgramState { code, key, .. } = state;
         let branches = code.steps.iter().any(|step| matches!(step.next, Next::Branch(..)));
         let ends = !code
             .steps
@@ -81,15 +96,14 @@ impl Program {
         }
         program.regions.regions.resize_with(code.steps.len(), || None);
         for first in (0..code.steps.len()).filter(|step| leaders[*step]) {
-            let (left, batched) = (&mut program.left, &mut program.batched);
-            let mut builder = Builder::new((code, context, key, isa), (branches, words), (left, batched));
+            let mut builder = Builder::new(state, branches, words, &mut program.left, &mut program.batched);
             if first == 0 {
                 builder.begin();
             }
             let (last, steps) = builder.region(first, &leaders)?;
             if words && branches && !builder.some && matches!(code.steps[last].next, Next::End) {
                 // Where fragments that end apart from others are the wide engine's, all colours are.
-                return Self::made(code, context, key, isa, false);
+                return Self::made(state, false);
             }
             program.size += builder.size;
             program.is_straight &= first == 0 && builder.of_places && builder.pieces.len() == 1;
@@ -113,15 +127,9 @@ impl Program {
 
     /// Makes code of one way through a program, for fragments that all go it: at each branch it is taken or not. Nothing
     /// where something of it is not machine code.
-    pub(crate) fn along(
-        code: &FragmentCode,
-        context: &FragmentContext<'_>,
-        key: &Key,
-        isa: Isa,
-        turns: &[bool],
-    ) -> Option<Self> {
+    pub(crate) fn along(state: ProgramState<'_>, turns: &[bool]) -> Option<Self> {
         let (mut left, mut batched) = (Vec::new(), Vec::new());
-        let mut builder = Builder::new((code, context, key, isa), (false, true), (&mut left, &mut batched));
+        let mut builder = Builder::new(state, false, true, &mut left, &mut batched);
         builder.begin();
         let (last, steps) = builder.along(turns)?;
         let region = Region {
@@ -138,8 +146,8 @@ impl Program {
                 words: true,
             },
             left,
-            rows: code.rows + CONSTANT_ROWS,
-            reads_pixels: code.places,
+            rows: state.code.rows + CONSTANT_ROWS,
+            reads_pixels: state.code.places,
             batched,
             paths: None,
         })
@@ -252,9 +260,16 @@ const FIRST_OF_INSTRUCTION: u16 = 48;
 impl<'a> Builder<'a> {
     /// Nothing is noted yet, of a program that may have branches and words.
     fn new(
-        (code, context, key, isa): (&'a FragmentCode, &'a FragmentContext<'a>, &'a Key, Isa),
-        (branches, words): (bool, bool),
-        (left, batched): (&'a mut Vec<&'static str>, &'a mut Vec<Input>),
+        ProgramState {
+            code,
+            context,
+            key,
+            isa,
+        }: ProgramState<'a>,
+        branches: bool,
+        words: bool,
+        left: &'a mut Vec<&'static str>,
+        batched: &'a mut Vec<Input>,
     ) -> Self {
         Self {
             code,
@@ -290,7 +305,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Source an instruction on to one that does not simply go on: its number, and how many there are.
+    /// Traces instructions from `first` on up to one that does not simply go on: that one's number, and how many there are.
     fn region(&mut self, first: usize, leaders: &[bool]) -> Option<(usize, u32)> {
         let (mut at, mut steps) = (first, 0);
         loop {

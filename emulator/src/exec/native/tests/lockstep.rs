@@ -309,7 +309,6 @@ fn lockstep(seed: u64, (programs, states): (u32, u32), limit: Level, make: &Make
             let blending = Some(blending(&mut random)).filter(|_| wants_words && random.bool());
             let tile = |x: u32, y: u32| ([x as f32 / 16.0, y as f32 / 16.0, 0.25, 1.0], 0.5);
             let context = FragmentContext {
-                program: &program,
                 uniforms: &uniforms,
                 textures: &textures[random.usize(..textures.len())..],
                 color_register: random.u32(..16) as usize,
@@ -325,8 +324,7 @@ fn lockstep(seed: u64, (programs, states): (u32, u32), limit: Level, make: &Make
                 wants_words,
                 wants_alpha: wants_words && random.bool(),
                 blending: blending.as_ref(),
-                tests: None,
-                few: false,
+                ..FragmentContext::new(&program)
             };
             let want = outcome(&Scalar, &context, &inputs, &quads);
             let have = outcome(&engine, &context, &inputs, &quads);

@@ -1,10 +1,10 @@
 //! Textures as every engine samples them, beside the scalar one.
 
+use crate::exec::FragmentProgram;
 use crate::exec::inputs::Plane;
 use crate::exec::native::tests::lockstep::{bits, levels, noise, texture};
 use crate::exec::native::*;
 use crate::exec::scalar::Scalar;
-use crate::exec::{FragmentProgram, Orientation};
 use crate::memory::Memory;
 use crate::texture::Texture;
 use fastrand::Rng;
@@ -78,25 +78,11 @@ fn random_textures_are_sampled_the_same_everywhere() {
             }
         };
         let words = pp::assemble(look).unwrap();
+        let program = FragmentProgram::read(&words).unwrap();
         let context = FragmentContext {
-            program: &FragmentProgram::read(&words).unwrap(),
-            uniforms: &[],
             textures: &[one],
             color_register: 1,
-            second_register: None,
-            depth_register: None,
-            orientation: Orientation {
-                x: 0.5,
-                y: 0.5,
-                flip: false,
-                flip_derivative: false,
-            },
-            tile: None,
-            wants_words: false,
-            wants_alpha: false,
-            blending: None,
-            tests: None,
-            few: false,
+            ..FragmentContext::new(&program)
         };
         for _ in 0..4 {
             let mut inputs = Inputs::default();
