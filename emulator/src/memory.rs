@@ -50,7 +50,7 @@ pub trait Backing: Send + Sync {
     }
 }
 
-/// What holds an object's bytes.
+/// An object's bytes: its own, or shared ones.
 enum Data {
     Own(Vec<u8>),
     Backed(Box<dyn Backing>),
@@ -61,7 +61,7 @@ struct Object {
     address: u32,
     size: u32,
     data: Data,
-    /// Changes with every write.
+    /// Incremented by every write.
     version: Version,
 }
 
@@ -73,7 +73,7 @@ impl Object {
         (length <= self.size.checked_sub(start)?).then_some(start as usize)
     }
 
-    /// Bytes within the object: its own, or a copy of those that others hold too.
+    /// Bytes within the object: borrowed from its own, or copied from shared ones.
     #[inline]
     fn bytes(&self, start: usize, length: usize) -> Cow<'_, [u8]> {
         match &self.data {
@@ -110,10 +110,10 @@ pub struct Memory {
     pages: Vec<u32>,
     used: u64,
     limit: u64,
-    /// Addresses and lengths of writes, where they are kept.
+    /// Addresses and lengths of writes, if they are logged.
     written: Option<Vec<(u32, u32)>>,
     clock: Clock,
-    /// The version of what others hold, too, during a job.
+    /// The version of shared bytes, during a job.
     job: Option<Version>,
 }
 
@@ -150,13 +150,13 @@ impl Memory {
         self.written.get_or_insert_default().clear();
     }
 
-    /// Whether it is kept where is written.
+    /// Whether writes are logged.
     pub fn keeps_writes(&self) -> bool {
         self.written.is_some()
     }
 
     /// Address and length of what has been written since [`keep_writes`](Self::keep_writes), in the order of the
-    /// writes; one after another at the same place goes together.
+    /// writes; adjacent ones are merged.
     pub fn writes(&self) -> &[(u32, u32)] {
         self.written.as_deref().unwrap_or_default()
     }
@@ -196,7 +196,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The pages a new object takes, when it may be there.
+    /// The pages of a new object, if it may be mapped there.
     fn room(&self, address: u32, size: u32) -> Result<std::ops::Range<usize>> {
         let fail = |message: &str| {
             Err(Fault::new(FaultKind::Limit, format!("{message} (object of {size:#x} bytes)")).at(address))

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// How long a worker spins before it sleeps: checks, each of about a microsecond.
 const LOOKS: usize = 50;
 
-/// Threads that help the caller's.
+/// Worker threads beside the caller's.
 #[derive(Debug)]
 pub struct ThreadPool {
-    /// One thread less than there are, for the caller's is one.
+    /// The threads but the caller's.
     pool: rayon::ThreadPool,
-    /// How often work was handed out.
+    /// The number of calls so far.
     calls: Arc<AtomicUsize>,
 }
 
@@ -86,7 +86,7 @@ fn prewake(number: usize, last: usize, calls: &Arc<AtomicUsize>, before: usize, 
     look_until(|| calls.load(Ordering::Acquire) != before);
 }
 
-/// What is behind a lock, also where a thread panicked that had it: things are added whole or not at all.
+/// Locks a mutex, also after a panic of another thread: the values here are consistent at every step.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
@@ -112,7 +112,7 @@ fn hand_out<'a, H: Fn(usize) + Sync>(
     });
 }
 
-/// Looks until something is so, for a while; in between others may have the processor.
+/// Spins until a condition holds, for a while; yields the processor in between.
 fn look_until(is_so: impl Fn() -> bool) {
     for _ in 0..LOOKS {
         for _ in 0..32 {
@@ -125,19 +125,19 @@ fn look_until(is_so: impl Fn() -> bool) {
     }
 }
 
-/// Which processors threads are on. Linux wakes a thread where it slept, or where the one is that wakes it, if it takes no
-/// other processor for idle; within virtual machines it takes those for busy that are not. There it is left behind the
-/// thread that it is to help, for many frames.
+/// Placement of threads on processors. Linux wakes a thread where it slept, or where its waker runs, unless it finds an
+/// idle processor; in virtual machines it takes idle ones for busy. The thread then waits for the
+/// thread that it should work beside, for many frames.
 #[cfg(target_os = "linux")]
 mod processor {
     use rustix::thread::{sched_getaffinity, sched_getcpu, sched_setaffinity};
 
-    /// The caller's.
+    /// The caller's processor.
     pub(super) fn here() -> usize {
         sched_getcpu()
     }
 
-    /// Leaves a processor, where the caller is on it and may be on others.
+    /// Leaves a processor, if the caller is on it and may run on others.
     pub(super) fn leave(number: usize) {
         if here() != number {
             return;
@@ -145,13 +145,13 @@ mod processor {
         let Ok(all) = sched_getaffinity(None) else { return };
         let mut others = all;
         others.unset(number);
-        // It moves at once, and may be everywhere again.
+        // The thread moves at once; then the old mask is restored.
         if others.count() > 0 && sched_setaffinity(None, &others).is_ok() {
             let _ = sched_setaffinity(None, &all);
         }
     }
 
-    /// Lets others run that were left behind the caller.
+    /// Lets threads run that wait for the caller's processor.
     pub(super) fn make_way() {
         std::thread::yield_now();
     }
@@ -174,7 +174,7 @@ mod processor {
 mod tests {
     use super::*;
 
-    /// Every thread has its number, once, whether it was roused or not, and all are done afterwards.
+    /// Every thread has its number, once, whether it was prewoken or not, and all are done afterwards.
     #[test]
     fn all_work_once() {
         assert!(ThreadPool::new(0).is_none() && ThreadPool::new(1).is_none());

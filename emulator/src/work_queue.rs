@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// steal from others.
 pub(crate) struct WorkQueue {
     parts: Vec<Part>,
-    /// No chunk from this one on is worth the work.
+    /// Chunks from this one on are skipped.
     end: AtomicUsize,
 }
 
-/// A thread's part. Each is in a line of its own, for others' would go back and forth with every chunk.
+/// A thread's part, in a cache line of its own (false sharing).
 #[repr(align(128))]
 struct Part {
     next: AtomicUsize,
@@ -18,7 +18,7 @@ struct Part {
 }
 
 impl WorkQueue {
-    /// A number of pieces for a number of threads.
+    /// A queue of `pieces` for `threads`.
     pub(crate) fn new(count: usize, threads: usize) -> Self {
         let border = |thread: usize| count * thread / threads;
         Self {
@@ -43,7 +43,7 @@ impl WorkQueue {
         })
     }
 
-    /// A chunk had a fault: the first one's is the job's, so none behind it matters any more.
+    /// Skips the chunks behind one with a fault: the job's fault is the first chunk's.
     pub(crate) fn stop(&self, chunk: usize) {
         self.end.fetch_min(chunk, Ordering::Relaxed);
     }

@@ -8,10 +8,10 @@ use num::lanes::Lanes;
 /// Quads that a [`QuadBatcher`] takes at most.
 pub const MAX_BATCHED: usize = LANES / 4;
 
-/// Quads that tables have room for at a time.
+/// Quads of one table.
 const TABLE: usize = 16;
 
-/// For each fragment of a table's quads the quad's number, and how many columns and rows it is from the quad's first.
+/// For each fragment of a table's quads: the quad's number, and the fragment's column and row in the quad.
 static FRAGMENTS: [[f32; 4 * TABLE]; 3] = {
     let mut fragments = [[0.0; 4 * TABLE]; 3];
     let mut at = 0;
@@ -24,7 +24,7 @@ static FRAGMENTS: [[f32; 4 * TABLE]; 3] = {
     fragments
 };
 
-/// Where in a quad's word its number in the tile is, and that of its primitive; which fragments are live is below.
+/// Bit offsets in a quad's word: its number in the tile, and its primitive's; live fragments are the lowest bits.
 const NUMBER: u32 = 4;
 const PRIMITIVE: u32 = 16;
 
@@ -34,9 +34,9 @@ pub struct BatchedQuads {
     count: usize,
     /// The tile's first pixel.
     origin: [u32; 2],
-    /// All there is to know of each quad in one number, for there are many, and not all of it is wanted of all.
+    /// Each quad packed in one word: there are many, and few are unpacked completely.
     words: [u32; MAX_BATCHED],
-    /// The first of them as quads, made on demand.
+    /// The first of them as quads, unpacked on demand.
     quads: [Quad; MAX_BATCHED],
     listed: usize,
     /// Columns and rows of the quads' first fragments, and numbers of primitives.
@@ -57,7 +57,7 @@ impl Default for BatchedQuads {
 }
 
 impl BatchedQuads {
-    /// Forgets all; others will be of the tile whose first pixel is `origin`.
+    /// Removes all, and begins with those of the tile whose first pixel is `origin`.
     #[inline]
     pub fn begin(&mut self, origin: [u32; 2]) {
         self.origin = origin;
@@ -136,7 +136,7 @@ impl BatchedQuads {
         self.words[last..quads.clamp(last, MAX_BATCHED)].fill(word);
     }
 
-    /// Finds what [`BatchedQuads::at`] goes by. A plain loop, which becomes as wide as what it is compiled for.
+    /// Unpacks the table of [`BatchedQuads::at`]. A plain loop, which is vectorised.
     #[inline(always)]
     pub fn place(&mut self) {
         let [columns, rows, primitives] = &mut self.tables;
@@ -164,7 +164,7 @@ impl BatchedQuads {
     }
 }
 
-/// Columns or rows of the middles of pixels that are so far from their quads' first ones, which are in a table.
+/// Columns or rows of the middles of pixels, from those of their quads in a table and the offset in the quad.
 #[inline(always)]
 fn middle<L: Lanes>(table: &[f32; TABLE], quad: L::V, from_first: &[f32]) -> L::V {
     let first = L::add(L::lookup(table, quad), L::splat(0.5));
@@ -178,7 +178,7 @@ fn first_pixel(origin: [u32; 2], word: u32) -> [u32; 2] {
     [origin[0] + number % 8 * 2, origin[1] + number / 8 * 2]
 }
 
-/// What a [`FragmentKernel`](super::FragmentKernel) is for fragments of one primitive, for those of many.
+/// A [`FragmentKernel`](super::FragmentKernel) for fragments of many primitives.
 pub trait QuadBatcher: Send + Sync {
     /// Instructions that each fragment runs.
     fn instruction_count(&self) -> u32;
@@ -186,7 +186,7 @@ pub trait QuadBatcher: Send + Sync {
     /// It reads depth or 1/w, even where primitives are flat.
     fn reads_depth(&self) -> bool;
 
-    /// Makes words of quads, as [`FragmentKernel::paint`](super::FragmentKernel::paint) does.
+    /// Computes words of quads, as [`FragmentKernel::paint`](super::FragmentKernel::paint) does.
     fn paint(
         &self,
         context: &FragmentContext<'_>,

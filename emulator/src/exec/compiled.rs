@@ -1,13 +1,13 @@
-//! What engines make of a program once, kept beside it, and how often it was used until then.
+//! A cache of compiled forms beside a program, and a count of its uses before it is compiled.
 
 use crate::thread_pool::lock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// Vertices or quads that are sooner done with what there is than something better is made for them.
+/// Vertices or quads up to which compiling takes longer than interpreting.
 const FEW: u32 = 1024;
 
-/// How many vertices or quads went through a program, as far as that matters.
+/// The number of vertices or quads that ran a program, up to a limit.
 #[derive(Debug, Default)]
 pub(super) struct Uses(AtomicU32);
 
@@ -17,7 +17,7 @@ impl Uses {
         self.0.load(Ordering::Relaxed) < FEW
     }
 
-    /// Takes note of some more; that of another thread may get lost.
+    /// Adds some; concurrent additions may be lost.
     pub(super) fn add(&self, count: usize) {
         let more = u32::try_from(count).unwrap_or(FEW);
         self.0
@@ -26,7 +26,7 @@ impl Uses {
 }
 
 impl Clone for Uses {
-    /// Nothing went through a program that is copied.
+    /// A copy of a program starts at zero.
     fn clone(&self) -> Self {
         Self::default()
     }
@@ -35,7 +35,7 @@ impl Clone for Uses {
 /// Forms of one program kept at most, beside the first.
 const MOST: usize = 8;
 
-/// Forms of a program that engines made, each for a key: nearly always there is one key only.
+/// Compiled forms of a program, one per key: nearly always there is one key only.
 #[derive(Debug)]
 pub(super) struct Compiled<K, T> {
     first: OnceLock<(K, Arc<T>)>,
@@ -52,14 +52,14 @@ impl<K, T> Default for Compiled<K, T> {
 }
 
 impl<K, T> Clone for Compiled<K, T> {
-    /// A program that is copied is made ready again.
+    /// A copy of a program is compiled again.
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
 impl<K: PartialEq + Clone, T> Compiled<K, T> {
-    /// Calls `run` with the form for a key, which is made if there is none yet.
+    /// Calls `run` with the form for a key, which `make` compiles on first use.
     pub(super) fn with<R>(&self, key: &K, make: impl Fn() -> T, run: impl FnOnce(&T) -> R) -> R {
         let (have, form) = self.first.get_or_init(|| (key.clone(), Arc::new(make())));
         if have == key {
@@ -71,7 +71,7 @@ impl<K: PartialEq + Clone, T> Compiled<K, T> {
 
     #[cold]
     fn other(&self, key: &K, make: impl Fn() -> T) -> Arc<T> {
-        // What a thread that panicked left is whole: forms are only added.
+        // Consistent after a panic: forms are only added.
         let mut others = lock(&self.others);
         if let Some((_, form)) = others.iter().find(|(have, _)| have == key) {
             return form.clone();
@@ -96,7 +96,7 @@ mod tests {
             for key in 0..20u32 {
                 let made = forms.with(&key, || key * 10 + round, |form| *form);
                 assert_eq!(made / 10, key);
-                // The first stays; of the others the last few do.
+                // The first and the last few are kept.
                 assert!(key > 0 || made == 0);
             }
         }

@@ -1,4 +1,4 @@
-//! Engines that run GP and PP programs, behind one trait: [`scalar`] is plain and the specification.
+//! Engines that run GP and PP programs, behind one trait. [`scalar`] is simple, and the specification of the others.
 
 pub mod batched;
 mod compiled;
@@ -42,11 +42,11 @@ pub const VERTEX_MEMORY: usize = 512;
 pub struct VertexProgram {
     /// Its instructions.
     pub instructions: Vec<gp::Instruction>,
-    /// The program as the fast engine runs it, once it has; nothing where it cannot.
+    /// The program compiled for the wide engine, on first use; nothing where that cannot run it.
     wide: OnceLock<Option<wide::VertexCode>>,
     /// Machine code of the program.
     native: Compiled<native::Isa, Option<native::VertexVariants>>,
-    /// Vertices before there was machine code.
+    /// Vertices that were run before there was machine code.
     uses: Uses,
 }
 
@@ -61,7 +61,7 @@ impl VertexProgram {
         }
     }
 
-    /// The program as the fast engine runs it; nothing where it cannot.
+    /// The program compiled for the wide engine; nothing where that cannot run it.
     fn wide(&self) -> Option<&wide::VertexCode> {
         let code = self.wide.get_or_init(|| wide::VertexCode::new(&self.instructions));
         code.as_ref()
@@ -72,17 +72,17 @@ impl VertexProgram {
 pub struct VertexBatch<'a> {
     /// The program.
     pub program: &'a VertexProgram,
-    /// Uniforms and constants; what is not there reads as zero.
+    /// Uniforms and constants; missing ones read as zero.
     pub uniforms: &'a [[f32; 4]],
     /// How many vertices, at most [`MAX_VERTICES`].
     pub vertices: usize,
-    /// Their attributes, and their outputs; stores to others than there are, are lost.
+    /// Their attributes and outputs; stores to missing outputs are lost.
     pub rows: &'a mut VertexRows,
     /// Instructions that vertices ran; the engine adds to it.
     pub instructions: u64,
 }
 
-/// A fragment program: its instructions and where in memory order they stand.
+/// A fragment program: its instructions in the order of memory.
 #[derive(Clone, Debug, Default)]
 pub struct FragmentProgram {
     /// Each instruction with the number of its control word.
@@ -97,17 +97,17 @@ pub struct FragmentProgram {
     pub discards: bool,
     /// The program reads the tile buffer.
     pub reads_tile: bool,
-    /// Samplers that are named, a bit each.
+    /// Samplers that the program uses, a bit each.
     samplers: u32,
     // Engines cache here what they compile, so that it is dropped with the program. That is why this file names two of their
     // types.
-    /// The program as the fast engine runs it, for each orientation it has met.
+    /// The program compiled for the wide engine, for each orientation that was used.
     wide: Compiled<Orientation, wide::FragmentCode>,
-    /// Machine code of the program, for each state it has met.
+    /// Machine code of the program, for each state that was used.
     native: Compiled<native::Key, Option<Arc<native::Program>>>,
-    /// Quads before there was machine code.
+    /// Quads that were run before there was machine code.
     uses: Uses,
-    /// Its words, as far as it goes.
+    /// Its words up to the last that is reachable.
     words: Vec<u32>,
 }
 
@@ -115,7 +115,7 @@ pub struct FragmentProgram {
 const TEMPORARY_REACH: i32 = 1024;
 
 impl FragmentProgram {
-    /// Follows a program from its first word: everything that can be reached by going on and by branches.
+    /// Decodes a program from its first word: every instruction that can be reached.
     ///
     /// # Errors
     /// When a reachable word is no instruction.
@@ -189,7 +189,7 @@ impl FragmentProgram {
         floats > wide::MAX_TEMPORARIES
     }
 
-    /// Its words, as far as it goes.
+    /// Its words up to the last that is reachable.
     pub(crate) fn words(&self) -> &[u32] {
         &self.words
     }
@@ -200,16 +200,17 @@ impl FragmentProgram {
     }
 }
 
-/// How `gl_FragCoord` and derivatives go, from the frame's registers (docs/spec/mali/frame.md, section 1).
+/// The directions of `gl_FragCoord` and derivatives, from the frame's registers (docs/spec/mali/frame.md, section 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Orientation {
     /// Added to the column, in pixels.
     pub x: f32,
-    /// Added to the row, or what the row is taken from when `flip` is set, in pixels.
+    /// Added to the row, or what the row is subtracted from if `flip` is set, in pixels.
     pub y: f32,
     /// Rows count upwards.
     pub flip: bool,
-    /// `dFdy` is the upper row's first operand and the lower row's second; without, the other way round (\[I\]).
+    /// `dFdy` adds the upper row's first operand and the lower row's second; otherwise the lower row's first and the upper
+    /// row's second (\[I\]).
     pub flip_derivative: bool,
 }
 
@@ -230,29 +231,29 @@ pub type TileReader<'a> = dyn Fn(u32, u32) -> ([f32; 4], f32) + 'a;
 pub struct FragmentContext<'a> {
     /// The program.
     pub program: &'a FragmentProgram,
-    /// Uniforms as floats; what is not there reads as zero.
+    /// Uniforms as floats; missing ones read as zero.
     pub uniforms: &'a [f32],
     /// Textures by sampler number.
     pub textures: &'a [Texture<'a>],
     /// Register of the colour.
     pub color_register: usize,
-    /// Register of the second colour, if blending wants one.
+    /// Register of the second colour, if blending uses one.
     pub second_register: Option<usize>,
     /// Register of the depth, if the program writes it.
     pub depth_register: Option<usize>,
     /// Directions.
     pub orientation: Orientation,
-    /// Reads the tile's colour and depth at a pixel, for programs that ask.
+    /// Reads the tile's colour and depth at a pixel, for programs that do so.
     pub tile: Option<&'a TileReader<'a>>,
-    /// Colours may come as words ([`Fragments::words`]), for nothing else is done with them.
+    /// Colours may be returned as words ([`Fragments::words`]): only blending and storing remain.
     pub wants_words: bool,
-    /// Alphas are wanted beside the words, in [`Fragments::color`].
+    /// Alphas are returned beside the words, in [`Fragments::color`].
     pub wants_alpha: bool,
-    /// Words are wanted blended with those of [`Fragments::destination`].
+    /// Words are returned blended with those of [`Fragments::destination`].
     pub blending: Option<&'a Blending>,
-    /// Words are wanted of what passes these tests, with what [`Fragments::samples`] has; the others stay as they are.
+    /// Only fragments that pass these tests, with [`Fragments::samples`], get words; the others keep theirs.
     pub tests: Option<LateTests>,
-    /// There are few fragments: nothing should be made for them that takes longer than they do.
+    /// There are few fragments: compiling code for them would take longer than running them.
     pub few: bool,
 }
 
@@ -276,7 +277,7 @@ impl<'a> FragmentContext<'a> {
         }
     }
 
-    /// Calls `run` with the program as the fast engine runs it, in these directions.
+    /// Calls `run` with the program compiled for the wide engine, in these directions.
     fn with_code<R>(&self, run: impl FnOnce(&wide::FragmentCode) -> R) -> R {
         let make = || wide::FragmentCode::new(self.program, self.orientation);
         self.program.wide.with(&self.orientation, make, run)
@@ -289,7 +290,7 @@ impl<'a> FragmentContext<'a> {
         (!pp::Register(register as u8).is_pipeline()).then_some(register)
     }
 
-    /// The word that a colour and what the tile has come to: a byte a channel, red lowest.
+    /// The word of a colour, blended with the destination's: a byte a channel, red lowest.
     pub fn word(&self, color: [f32; 4], destination: u32) -> u32 {
         let Some(blending) = self.blending else {
             return u32::from_le_bytes(color.map(|channel| unorm(channel, 255.0) as u8));
@@ -311,7 +312,7 @@ pub struct Quad {
     pub x: u32,
     /// Row of the first fragment, even.
     pub y: u32,
-    /// Which fragments are wanted, a bit each; the others only help.
+    /// Covered fragments, a bit each; the others are helpers, for derivatives.
     pub live: u8,
 }
 
@@ -321,37 +322,37 @@ pub const MAX_QUADS: usize = 64;
 /// Fragments of a batch at most.
 pub const MAX_FRAGMENTS: usize = 4 * MAX_QUADS;
 
-/// What fragments came to, four for each quad of the batch.
+/// Results of fragments, four for each quad of the batch.
 pub struct Fragments {
     /// Red, green, blue, alpha.
     pub color: [[f32; MAX_FRAGMENTS]; 4],
-    /// Second colour, when it is wanted.
+    /// The second colour, if blending uses one.
     pub second: [[f32; MAX_FRAGMENTS]; 4],
     /// Depth from 0 to 1, when the program writes it.
     pub depth: [f32; MAX_FRAGMENTS],
-    /// What the tile has where the fragments are, given by the caller who wants words that are blended.
+    /// The tile's words at the fragments, which the caller fills in if words are blended.
     pub destination: [u32; MAX_FRAGMENTS],
-    /// The colours as the words of the picture, where [`Fragments::has_words`] says so: [`FragmentContext::word`].
+    /// The colours as words ([`FragmentContext::word`]), if [`Fragments::has_words`] is set.
     pub words: [u32; MAX_FRAGMENTS],
-    /// Colours came as words, and but for alphas only as words. The caller takes it back before each call.
+    /// Colours were returned as words, and except for alphas only as words. The caller clears it before each call.
     pub has_words: bool,
-    /// Which fragments of each quad are there still.
+    /// Fragments of each quad that were not discarded.
     pub live: [u8; MAX_QUADS],
-    /// What fragments are tested with behind their program, and what becomes of it.
+    /// Depth and stencil for tests behind the program.
     pub samples: Samples,
-    /// Instructions that fragments ran, those that only helped included; the engine adds to it.
+    /// Instructions that fragments ran, helpers included; the engine adds to it.
     pub instructions: u64,
 }
 
-/// Depth and stencil of fragments that are tested behind their program, as whole numbers.
+/// Depth and stencil of fragments that are tested behind their program, as integers.
 pub struct Samples {
     /// The fragments' depths.
     pub depth: [f32; MAX_FRAGMENTS],
-    /// What the tile has of depth and stencil.
+    /// The tile's depth and stencil.
     pub tile: [[f32; MAX_FRAGMENTS]; 2],
-    /// What it has then.
+    /// The tile's depth and stencil after the tests.
     pub after: [[f32; MAX_FRAGMENTS]; 2],
-    /// Not zero where a fragment is wanted.
+    /// Not zero where a fragment is covered.
     pub arrived: [f32; MAX_FRAGMENTS],
 }
 
@@ -419,18 +420,18 @@ impl Quads<'_> {
     }
 }
 
-/// A fragment program made ready for draws with one state, all of whose fragments become words in one go.
+/// A fragment program compiled for one state, which shades all fragments of a primitive in a tile in one call.
 pub trait FragmentKernel: Send + Sync {
     /// Instructions that each fragment runs at most.
     fn instruction_count(&self) -> u32;
 
-    /// Fragments may run fewer.
+    /// Whether fragments may run fewer, because the program branches.
     fn has_turns(&self) -> bool;
 
-    /// Fragments that are left to [`Engine::fragments`] may come to nothing: none may be tested before they are shaded.
+    /// Whether [`Engine::fragments`] may discard fragments that are left to it: none may be tested before they are shaded.
     fn may_discard(&self) -> bool;
 
-    /// It never leaves fragments to [`Engine::fragments`].
+    /// Whether it never leaves fragments to [`Engine::fragments`].
     fn is_infallible(&self) -> bool;
 
     /// Computes [`Fragments::words`] of fragments, in a context that wants them, in place of those they are blended with, and
@@ -456,12 +457,12 @@ pub trait FragmentKernel: Send + Sync {
     ) -> Option<u32>;
 }
 
-/// Something that runs programs.
+/// An implementation of program execution.
 pub trait Engine: Send + Sync {
     /// Its name, as on the command line.
     fn name(&self) -> &'static str;
 
-    /// The hardware it supposes, which is that of a GPU around it; without switches the one that is assumed.
+    /// The silicon switches, also of a GPU around the engine.
     fn silicon(&self) -> Silicon {
         Silicon::default()
     }
@@ -484,19 +485,19 @@ pub trait Engine: Send + Sync {
         out: &mut Fragments,
     ) -> Result<()>;
 
-    /// A kernel that computes words of fragments in one call, for a context that wants them; `flat`: of primitives with one w. Nothing where
-    /// there is none and [`Engine::fragments`] runs all.
+    /// A kernel that computes words of fragments in one call, for a context that wants them; `flat`: of primitives with one w.
+    /// Nothing where there is none and [`Engine::fragments`] runs all.
     fn kernel(&self, _context: &FragmentContext<'_>, _flat: bool) -> Option<Arc<dyn FragmentKernel>> {
         None
     }
 
-    /// What makes words of fragments of many primitives in one go, where [`Engine::kernel`] has something that does so for
-    /// one and this is worth while.
+    /// A kernel for fragments of many primitives, where [`Engine::kernel`] has one for
+    /// one and batching is faster.
     fn batcher(&self, _context: &FragmentContext<'_>, _flat: bool) -> Option<Arc<dyn QuadBatcher>> {
         None
     }
 
-    /// Fast paths may be taken around it ([`configured::without_fast_paths`]).
+    /// Whether a GPU around it may take fast paths ([`configured::without_fast_paths`]).
     fn fast_paths(&self) -> bool {
         true
     }
@@ -506,11 +507,12 @@ pub trait Engine: Send + Sync {
         None
     }
 
-    /// What the engine has to tell of its work so far.
+    /// Statistics of the engine's work so far, as text.
     fn report(&self) -> Option<String> {
         None
     }
 
-    /// A fragment's colour went to the observed pixel, or nothing did: what the tile had there and has now.
+    /// Reports that a fragment of the observed pixel was drawn: the tile's colour before and after, and the fragment's unless it
+    /// was discarded.
     fn painted(&self, _before: [f32; 4], _color: Option<[f32; 4]>, _after: [f32; 4]) {}
 }

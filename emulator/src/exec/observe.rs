@@ -1,5 +1,5 @@
-//! What the plain engine reports to an observer. Without one it costs nothing: the engine is compiled once with
-//! [`Off`], without any of it.
+//! Events that the scalar engine reports to an observer. Without one they cost nothing: the engine is instantiated with
+//! [`Off`].
 
 use super::{FragmentProgram, VertexProgram};
 use utgard::{gp, pp};
@@ -9,10 +9,10 @@ pub trait Observer {
     /// Whether events are reported.
     const ON: bool;
 
-    /// A quad begins at a pixel; `live` are the fragments that are wanted.
+    /// A quad begins at a pixel; `live` are its covered fragments.
     fn quad(&mut self, _program: &FragmentProgram, _x: u32, _y: u32, _live: u8) {}
 
-    /// A fragment of the quad did an instruction.
+    /// A fragment of the quad ran an instruction.
     fn fragment(&mut self, _step: &FragmentStep<'_>) {}
 
     /// The next step of a fragment writes components of a register, in the order its units do.
@@ -21,17 +21,17 @@ pub trait Observer {
     /// A vertex begins.
     fn vertex(&mut self, _program: &VertexProgram) {}
 
-    /// The vertex did an instruction.
+    /// The vertex ran an instruction.
     fn vertex_step(&mut self, _step: &VertexStep<'_>) {}
 
-    /// A read or write of the next step finds nothing there.
+    /// A read or write of the next step is out of range.
     fn outside(&mut self, _lane: usize, _what: Outside, _index: i64) {}
 
     /// The next step of a fragment reads (or writes) a float of its temporaries.
     fn temporary(&mut self, _lane: usize, _index: i64, _write: bool) {}
 }
 
-/// What has no such index.
+/// The kind of an out-of-range access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outside {
     /// A float of the uniforms (a vec4 for vertices).
@@ -49,7 +49,7 @@ pub enum Outside {
 }
 
 impl Outside {
-    /// For messages.
+    /// Its name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
@@ -80,7 +80,7 @@ pub struct FragmentStep<'a> {
     pub temporaries: &'a [f32],
     /// Word of the next instruction; `None` when this was the last.
     pub next: Option<u32>,
-    /// The fragment gave up.
+    /// The fragment was discarded.
     pub discarded: bool,
 }
 
@@ -90,9 +90,9 @@ pub struct VertexStep<'a> {
     pub number: usize,
     /// The instruction.
     pub instruction: &'a gp::Instruction,
-    /// The sources that were read, and what they gave.
+    /// The sources that were read, and their values.
     pub sources: &'a [(gp::Source, f32)],
-    /// What the units gave, in the order of [`gp::UNITS`]; idle ones zero.
+    /// Results of the units, in the order of [`gp::UNITS`]; zero for idle ones.
     pub results: [f32; 6],
     /// Address registers before it.
     pub addresses: [i32; 4],

@@ -49,17 +49,17 @@ pub struct Gpu {
     pub notes: Notes,
     lists: Lists,
     geometry: Option<Arc<Geometry>>,
-    /// Of the job before the last: room for the next job's.
+    /// The geometry before the last, whose allocations the next job reuses.
     earlier: Option<Geometry>,
-    /// Room for the next job's lists.
+    /// Allocations for the next job's lists.
     spare_lists: Vec<Entries>,
     engine: Box<dyn Engine>,
-    /// Threads that help, while the device lives; nothing where there is one only.
+    /// The worker threads; none if there is one thread only.
     pool: Option<ThreadPool>,
-    /// The last PP job had work for all of them.
+    /// Whether the last PP job had work for all of them.
     is_large: bool,
     budget: u64,
-    /// Room for the next job's pictures.
+    /// Allocations for the next job's pictures.
     spare: Vec<Runs>,
     cache: Cache,
     silicon: Silicon,
@@ -69,19 +69,19 @@ pub struct Gpu {
 /// The default limit of a job's instructions: about half a minute of the fast engine.
 const BUDGET: u64 = 1 << 36;
 
-/// What a GP job did.
+/// Statistics of a GP job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GeometryStats {
-    /// Vertices that were run.
+    /// Vertices.
     pub vertices: u64,
     /// Instructions they ran.
     pub instructions: u64,
-    /// Triangles that are left.
+    /// Triangles after clipping and culling.
     pub primitives: u64,
 }
 
 impl Gpu {
-    /// A GPU with nothing in its memory, on the hardware that the engine supposes.
+    /// A GPU with empty memory and the engine's silicon switches.
     pub fn new(engine: Box<dyn Engine>) -> Self {
         let silicon = engine.silicon();
         Self {
@@ -102,7 +102,7 @@ impl Gpu {
         }
     }
 
-    /// What runs the programs.
+    /// The engine.
     pub fn engine(&self) -> &dyn Engine {
         &*self.engine
     }
@@ -112,7 +112,7 @@ impl Gpu {
         self.tile_ops
     }
 
-    /// How many threads paint tiles; pictures are the same with any number.
+    /// Sets the number of threads; pictures are the same with any.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.pool = ThreadPool::new(threads.min(MAX_THREADS));
@@ -140,7 +140,7 @@ impl Gpu {
             return Err(Fault::new(FaultKind::State, message));
         }
         let frame = GpFrame::from_words(frame);
-        // What comes behind it is as large as before, in most jobs.
+        // The next job's geometry is as large, in most cases.
         self.pool.iter().filter(|_| self.is_large).for_each(ThreadPool::prewake);
         let mut shader = vertex::VertexShader::new(self.budget, &self.cache);
         let (start, end) = (frame.vertex_start, frame.vertex_end);

@@ -28,7 +28,7 @@ pub struct Line {
     pub address: u32,
     /// Its text, one line or several.
     pub text: String,
-    /// How many vertices or fragments ran it, those that only help their neighbours included.
+    /// How many vertices or fragments ran it, helpers included.
     pub hits: u64,
     /// How many did not take its branch, and how many took it.
     pub ways: Option<[u64; 2]>,
@@ -41,7 +41,7 @@ pub struct Watched {
     pub stage: Stage,
     /// Its instructions in the order of memory.
     pub lines: Vec<Line>,
-    /// The text it is of, where that is known.
+    /// Its source text, where that is known.
     pub source: Option<Text>,
 }
 
@@ -54,7 +54,7 @@ pub struct Text {
     pub lines: Vec<u32>,
 }
 
-/// Something that may be wrong with a program.
+/// A possible error in a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Number of the program.
@@ -67,7 +67,7 @@ pub struct Finding {
     pub count: u64,
 }
 
-/// A number or vector that a step read or gave.
+/// A number or vector that a step read or wrote.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operand {
     /// Its name as texts have it, with its components.
@@ -76,7 +76,7 @@ pub struct Operand {
     pub values: Vec<f32>,
 }
 
-/// An instruction that a fragment at the observed pixel did.
+/// An instruction that a fragment at the observed pixel ran.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// Where: see [`Line::address`].
@@ -85,22 +85,22 @@ pub struct Step {
     pub text: String,
     /// What its units read, in their order.
     pub reads: Vec<Operand>,
-    /// What they gave.
+    /// Their results.
     pub gives: Vec<Operand>,
     /// Word of the next instruction; `None` when this was the last.
     pub next: Option<u32>,
-    /// The fragment gave up.
+    /// The fragment was discarded.
     pub discarded: bool,
 }
 
 /// What a fragment's colour did to the tile at the observed pixel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Painted {
-    /// What the tile had.
+    /// The tile's colour before.
     pub before: [f32; 4],
-    /// The colour the program gave; nothing when the fragment gave up.
+    /// The program's colour; nothing if the fragment was discarded.
     pub color: Option<[f32; 4]>,
-    /// What the tile has now.
+    /// The tile's colour after.
     pub after: [f32; 4],
 }
 
@@ -109,20 +109,20 @@ pub struct Painted {
 pub struct PixelFragment {
     /// Number of its program.
     pub program: usize,
-    /// It ran to help its neighbours only.
+    /// It was a helper, for derivatives.
     pub helps: bool,
-    /// What it did, as far as there was room.
+    /// Its instructions, up to a limit.
     pub steps: Vec<Step>,
-    /// What became of its colour; nothing for those that only helped.
+    /// What its colour did to the tile; nothing for helpers.
     pub painted: Option<Painted>,
 }
 
-/// All that was seen. Numbers of programs are in the order they first ran.
+/// The report. Programs are numbered in the order they first ran.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// The programs.
     pub programs: Vec<Watched>,
-    /// What may be wrong.
+    /// Possible errors.
     pub findings: Vec<Finding>,
     /// The fragments at the observed pixel, in order.
     pub pixel: Vec<PixelFragment>,
@@ -151,8 +151,8 @@ impl Report {
         format!("{stage}{program}")
     }
 
-    /// Says which file the only program of a stage is the text of. Where there are several, or their instructions are
-    /// not those of the text, it stays open.
+    /// Sets the source file of the only program of a stage. Without effect if there are several, or its instructions are
+    /// not those of the text.
     pub fn is_of(&mut self, stage: Stage, text: &Text) {
         let mut programs = self.programs.iter_mut().filter(|program| program.stage == stage);
         if let (Some(only), None) = (programs.next(), programs.next())
@@ -187,7 +187,7 @@ impl Report {
         text
     }
 
-    /// What may be wrong, a line each.
+    /// Possible errors, a line each.
     pub fn findings(&self) -> Vec<String> {
         let line = |finding: &Finding| {
             let (name, count) = (self.name(finding.program), finding.count);
