@@ -1,4 +1,4 @@
-//! What a pixel job reports to an observer of its tiles: primitives as they are drawn, and what becomes of every fragment at
+//! Events that a pixel job reports to an observer of its tiles: primitives as they are drawn, and the outcome of every fragment at
 //! chosen pixels. The tests and the blending are the tile's own; without an observer it costs one check for each primitive and tile.
 
 use crate::exec::Quad;
@@ -15,7 +15,7 @@ pub trait Watch: Sync {
     /// The pixels at which every fragment is reported.
     fn pixels(&self) -> &[[u32; 2]];
 
-    /// What became of a fragment at one of those pixels.
+    /// Reports the outcome of a fragment at one of those pixels.
     fn fragment(&self, _place: Place<'_>, _pixel: [u32; 2], _fate: &Fate) {}
 
     /// A tile was cleared.
@@ -46,54 +46,54 @@ impl Place<'_> {
 pub struct Painted<'a> {
     /// The primitive.
     pub place: Place<'a>,
-    /// What it covered of the tile.
+    /// Its coverage of the tile.
     pub quads: &'a [Quad],
     /// Instructions its fragments ran there.
     pub instructions: u64,
-    /// The tile behind it.
+    /// The tile after it.
     pub tile: &'a Tile,
 }
 
-/// What became of a fragment.
+/// The outcome of a fragment.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fate {
-    /// It is outside of the pixels its draw may touch: scissor, viewport or the picture's edge.
+    /// It is outside of its draw's scissor or viewport, or of the picture.
     Outside,
-    /// Its program gave it up.
+    /// Its program discarded it.
     Discarded,
-    /// It came to the tile.
+    /// It was tested by the tile.
     Tested(Tested),
 }
 
-/// A fragment that came to the tile.
+/// A fragment that was tested by the tile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tested {
-    /// The colour its program gave.
+    /// Its program's colour.
     pub color: [f32; 4],
-    /// Its front is seen.
+    /// Its primitive is front-facing.
     pub front: bool,
-    /// What 1.0 of a stored channel is.
+    /// The value of 1.0 in a stored channel.
     pub one: f32,
     /// Each sample of the pixel.
     pub samples: Vec<Sample>,
-    /// The state it was tested and blended by.
+    /// The render state.
     pub state: Box<State>,
 }
 
 /// A sample of a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// What became of it.
+    /// Its outcome.
     pub verdict: Verdict,
-    /// The depth it came with, in the buffer's steps.
+    /// Its depth, in the buffer's steps.
     pub depth: u32,
-    /// What the tile had.
+    /// The tile's sample before.
     pub before: Stored,
-    /// What it has now.
+    /// The tile's sample after.
     pub after: Stored,
 }
 
-/// Puts a fragment into the tile and says what became of it.
+/// Tests and blends a fragment, and returns its outcome.
 pub(crate) fn put(tile: &mut Tile, state: &State, incoming: &Incoming) -> Fate {
     let stored = |tile: &Tile| -> Vec<Stored> {
         let samples = 0..tile.samples;
@@ -119,13 +119,13 @@ pub(crate) fn put(tile: &mut Tile, state: &State, incoming: &Incoming) -> Fate {
     })
 }
 
-/// Those of some pixels that are in quads.
+/// The pixels that are in quads.
 pub(crate) fn wanted(pixels: &[[u32; 2]], quads: &[Quad]) -> Vec<[u32; 2]> {
     let inside = |[x, y]: &[u32; 2]| quads.iter().any(|quad| (quad.x, quad.y) == (x & !1, y & !1));
     pixels.iter().copied().filter(inside).collect()
 }
 
-/// Those of some pixels that a primitive covers, and its draw may not touch.
+/// The pixels that a primitive covers outside of its draw's bounds.
 pub(crate) fn outside(
     primitive: &Primitive,
     draw: &Draw,

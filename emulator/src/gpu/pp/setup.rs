@@ -1,5 +1,5 @@
-//! Triangle setup of many at a time: the planes of what is interpolated over small triangles, beside what they cover of a
-//! tile. Of one triangle [`planes::inputs`] says the same, number by number.
+//! Setup of many small triangles at a time: planes of interpolated values, and coverage of a
+//! tile. The results are those of [`planes::inputs`] for one triangle.
 
 use super::scene::{Shader, unsigned};
 use crate::exec::inputs::{Inputs, MANY, ManyInputs, Plane, Planes, SLOTS};
@@ -12,14 +12,14 @@ use crate::memory::Memory;
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 
-/// What a triangle covers of a tile.
+/// A triangle's coverage of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Covered {
     /// Nothing.
     Nothing,
     /// Some of its window.
     Window,
-    /// It is not small, or its corners are not its vertices: it has to be looked at by itself.
+    /// Unknown: it is not small, or its corners are not its vertices. It has to be set up by itself.
     Unknown,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Block {
     /// Corners are vertices.
     is_plain: Each<bool>,
     ccw: Each<bool>,
-    /// Of each corner column, row, depth and 1/w.
+    /// Column, row, depth and 1/w of each corner.
     positions: [Each<[f32; 4]>; 3],
     corners: Corners,
     masks: SmallTriangleMasks,
@@ -51,7 +51,7 @@ const MOST_VALUES: usize = 4 * SLOTS;
 /// One of them at the three corners.
 type Values = [Each<f32>; 3];
 
-/// The three corners of planes, seen from the first.
+/// The three corners of planes, relative to the first.
 #[derive(Clone, Debug, Default)]
 struct ManySides {
     b: [Each<f64>; 2],
@@ -80,7 +80,7 @@ impl Default for Block {
 }
 
 impl Block {
-    /// Removes the triangles; others cover nothing out of bounds.
+    /// Removes the triangles; the next ones are clipped to `bounds`.
     pub(super) fn begin(&mut self, bounds: Bounds) {
         self.count = 0;
         let end = |end: u32| end.min(i32::MAX as u32) as i32;
@@ -111,7 +111,7 @@ impl Block {
         [a[at], b[at], c[at]] = primitive.positions();
     }
 
-    /// Finds what all triangles cover of the tile whose first pixel is `origin`; whether there is one that covers some of its
+    /// Computes the coverage of all triangles in the tile whose first pixel is `origin`. Returns whether one covers some of its
     /// window.
     pub(super) fn cover(&mut self, origin: [u32; 2]) -> bool {
         let (positions, corners) = (&self.positions, &mut self.corners);
@@ -120,16 +120,16 @@ impl Block {
             Found::best()
         );
         self.masks.find(&self.corners, origin);
-        // What is beyond the count is of others.
+        // Entries beyond the count are stale.
         self.live().any(|live| live != 0)
     }
 
-    /// What triangles cover of their windows: a bit for each fragment, quad by quad, row by row.
+    /// Coverage of the triangles' windows: a bit for each fragment, quad by quad, row by row.
     fn live(&self) -> impl Iterator<Item = u64> {
         (0..self.count).map(|at| self.masks.live(at))
     }
 
-    /// What a triangle covers.
+    /// The coverage of a triangle.
     #[inline]
     pub(super) fn covered(&self, at: usize) -> Covered {
         let is_there = self.masks.live(at) != 0;
@@ -148,7 +148,7 @@ impl Block {
         self.masks.quads(at)
     }
 
-    /// Sets the inputs of one that was set up by itself, of its varyings those that are used.
+    /// Sets the inputs of a triangle that was set up by itself: of its varyings the used ones.
     pub(super) fn set(&mut self, at: usize, inputs: &Inputs, used: &[(usize, usize)]) {
         self.has_points |= inputs.point != [Plane::default(); 2];
         self.inputs.set(at, inputs, used);
@@ -170,13 +170,13 @@ impl Block {
         self.masks.is_flat(at)
     }
 
-    /// Whether any triangle that covers some of its window has one w, or has not.
+    /// Whether any triangle that covers some of its window has one w (`flat`), or several.
     pub(super) fn has_some(&self, flat: bool) -> bool {
         let mut all = self.live().zip(self.masks.flat());
         all.any(|(live, is_flat)| live != 0 && (*is_flat != 0) == flat)
     }
 
-    /// Finds the planes of triangles that cover some of their window: of varyings, and, if they are wanted, of depth and 1/w.
+    /// Computes the planes of triangles that cover some of their window: of varyings, and on request of depth and 1/w.
     pub(super) fn find_planes(&mut self, memory: &Memory, shader: &Shader<'_>, wants_depth: bool) {
         if self.find_vectors(shader).is_none() {
             for at in (0..self.count).filter(|at| self.masks.live(*at) != 0) {
@@ -189,7 +189,7 @@ impl Block {
         self.find_planes_of_values(shader.used(), wants_depth);
     }
 
-    /// Finds what is interpolated where that is whole vectors of all vertices.
+    /// Computes the planes of varyings that are whole vectors of all vertices.
     fn find_vectors(&mut self, shader: &Shader<'_>) -> Option<()> {
         let of_vertices = shader.vectors()?;
         let slots = shader.used().len() / 4;
@@ -224,7 +224,7 @@ impl Block {
     }
 }
 
-/// Where corners are becomes rows of numbers.
+/// Transposes positions of corners to rows.
 #[inline(always)]
 #[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
 fn turn_corners<L: QuadLanes>(positions: &[Each<[f32; 4]>; 3], corners: &mut Corners) {
@@ -235,7 +235,7 @@ fn turn_corners<L: QuadLanes>(positions: &[Each<[f32; 4]>; 3], corners: &mut Cor
     }
 }
 
-/// The same of what is interpolated.
+/// Transposes varyings to rows.
 #[inline(always)]
 #[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
 fn turn_values<L: QuadLanes>(vectors: &[[Each<[f32; 4]>; 3]], values: &mut [Values; MOST_VALUES]) {
@@ -250,7 +250,7 @@ fn turn_values<L: QuadLanes>(vectors: &[[Each<[f32; 4]>; 3]], values: &mut [Valu
     }
 }
 
-/// What planes are found of.
+/// The values whose planes are computed.
 struct Job<'a> {
     corners: &'a Corners,
     /// Which triangles have one w.
@@ -260,7 +260,7 @@ struct Job<'a> {
     wants_depth: bool,
 }
 
-/// Finds all planes; compiled for each instruction set.
+/// Computes all planes; compiled for each instruction set.
 #[inline(always)]
 #[expect(
     clippy::extra_unused_type_parameters,
@@ -300,7 +300,7 @@ fn find_sides(corners: &Corners, sides: &mut ManySides, origins: &mut [Each<f32>
     }
 }
 
-/// What values of triangles' corners are multiplied by: 1/w, or nothing where there is one w.
+/// Factors of values at triangles' corners: 1/w, or 1 where there is one w.
 #[inline(always)]
 fn factors(flat: &Each<i32>, w: [&Each<f32>; 3]) -> [Each<f64>; 3] {
     let mut factors = [[0.0; MANY]; 3];
@@ -312,7 +312,7 @@ fn factors(flat: &Each<i32>, w: [&Each<f32>; 3]) -> [Each<f64>; 3] {
     factors
 }
 
-/// Finds planes through values at the corners, of each of which `number` says what is interpolated.
+/// Computes planes through values at the corners; `number` is what is interpolated, from the value, the corner and the triangle.
 #[inline(always)]
 fn find_planes(
     sides: &ManySides,

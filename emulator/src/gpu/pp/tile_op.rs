@@ -1,6 +1,6 @@
 //! How a primitive is drawn in a tile.
 
-/// How a primitive is drawn in a tile: chosen once, when the tile meets it, by its variant and what it covers.
+/// How a primitive is drawn in a tile: chosen once per tile, by its variant and coverage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TileOp {
     /// The engine shades its quads, and observers get every fragment.
@@ -9,11 +9,11 @@ pub enum TileOp {
     Multisample,
     /// The engine shades its quads; a pixel has one sample.
     Quads,
-    /// A kernel shades its quads to words in one call, and those that pass are put.
+    /// A kernel shades its quads to words in one call, and the tile stores those that pass.
     ShadeQuads,
     /// A kernel shades all of the tile in place.
     ShadeTile,
-    /// It covers the tile and nothing else touches that: a kernel shades the words of the picture.
+    /// It covers the tile and no other primitive touches it: a kernel shades the words of the picture.
     ShadeOpaqueTile,
     /// It is small, and shaded together with others of its draw.
     QuadBatch,
@@ -31,13 +31,13 @@ impl TileOp {
         Self::QuadBatch,
     ];
 
-    /// It is left without fast paths: the engine shades quads, and the tile tests and blends them.
+    /// Whether it is used without fast paths: the engine shades quads, and the tile tests and blends them.
     pub fn is_general(self) -> bool {
         matches!(self, Self::Observed | Self::Multisample | Self::Quads)
     }
 }
 
-/// How many primitives were drawn in which way, each counted in every tile that it touches.
+/// The number of primitives per way of drawing, each counted in every tile that it touches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TileOps([u64; TileOp::ALL.len()]);
 

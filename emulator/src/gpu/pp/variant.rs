@@ -1,4 +1,4 @@
-//! Variants of a shader's fragments: what is the same for all of a job's primitives, found once.
+//! Variants of fragment shading: what all of a job's primitives with one shader share.
 
 use super::scene::{Ready, Scene, Shader};
 use crate::exec::{Engine, FragmentContext, FragmentKernel, LateTests, TileReader};
@@ -20,20 +20,20 @@ pub(crate) struct KernelInfo<'a> {
     pub may_discard: bool,
 }
 
-/// How a shader's fragments become words, where they do.
+/// A shader whose fragments become words.
 pub(crate) struct FragmentVariant<'a> {
     shader: &'a Shader<'a>,
     /// Without a tile to read.
     pub context: FragmentContext<'a>,
     /// For primitives of one w, and for others.
     kernels: [OnceCell<Option<KernelInfo<'a>>>; 2],
-    /// The same where the program decides on tests, with these in the kernel; nothing where sides differ.
+    /// With the tests in the kernel, behind the program; nothing where the sides' tests differ.
     pub late: Option<FragmentContext<'a>>,
     late_kernels: [OnceCell<Option<KernelInfo<'a>>>; 2],
 }
 
 impl<'a> FragmentVariant<'a> {
-    /// Those of a scene's shaders.
+    /// The variants of a scene's shaders.
     pub(super) fn all(scene: &'a Scene<'_>, frame: &Frame) -> Vec<Self> {
         let variant = |shader: &'a Shader<'_>| Self {
             shader,
@@ -45,7 +45,7 @@ impl<'a> FragmentVariant<'a> {
         scene.shaders.iter().map(variant).collect()
     }
 
-    /// What makes words of its fragments in one go, if the engine has that; `flat`: of primitives of one w.
+    /// The kernel, if the engine has one; `flat`: for primitives of one w.
     #[inline]
     pub(super) fn kernel(&self, engine: &dyn Engine, flat: bool) -> Option<KernelInfo<'a>> {
         let make = || self.shader.kernel(engine, &self.context, flat);
@@ -72,7 +72,7 @@ impl<'a> KernelInfo<'a> {
 }
 
 impl<'a> FragmentVariant<'a> {
-    /// What draws the fragments of a primitive, if all of a tile that it covers becomes their words, whatever was there.
+    /// The kernel of a primitive whose words replace those of a tile that it covers.
     pub(super) fn covers(&self, engine: &dyn Engine, ready: &Ready) -> Option<KernelInfo<'a>> {
         let (state, context) = (&self.shader.state, &self.context);
         let asks = state.is_tested(ready.inputs.front) || context.wants_alpha || context.blending.is_some();
@@ -86,7 +86,7 @@ impl<'a> FragmentVariant<'a> {
 /// Pixels of a frame that is small.
 const FEW_PIXELS: u64 = 64 * 64;
 
-/// What the fragments of a draw share; `tile` reads the tile.
+/// The context of a draw's fragments; `tile` reads the tile.
 pub(crate) fn context<'b>(
     shader: &'b Shader<'_>,
     frame: &Frame,
@@ -111,7 +111,7 @@ pub(crate) fn context<'b>(
     }
 }
 
-/// What fragments share that are tested behind their program, where both sides are tested alike.
+/// The context of fragments that are tested behind their program, where both sides have the same tests.
 fn late<'b>(shader: &'b Shader<'_>, frame: &Frame) -> Option<FragmentContext<'b>> {
     let state = &shader.state;
     let stencil = state.stencil_of(true);

@@ -1,27 +1,27 @@
-//! The planes of what is interpolated over a primitive.
+//! The planes of values that are interpolated over a primitive.
 
 use crate::exec::inputs::{Inputs, Plane, SLOTS};
 use crate::gpu::primitives::{Odd, Primitive};
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 
-/// Where planes have their base: at the first corner, or near the picture when that is so far away that the pixels'
+/// The origin of planes: the first corner, or a point near the picture if that is so far away that the pixels'
 /// distances from it would be rounded.
 #[inline(always)]
 pub(crate) fn origin([x, y]: [f32; 2]) -> [f32; 2] {
     [x.clamp(-4096.0, 8192.0), y.clamp(-4096.0, 8192.0)]
 }
 
-/// Numbers of a primitive that are interpolated at most: 1/w, depth, and components of varyings.
+/// Interpolated values of a primitive at most: 1/w, depth, and components of varyings.
 pub(crate) const MOST: usize = (2 + 4 * SLOTS).next_multiple_of(16);
 
-/// What is interpolated, at the three corners.
+/// Interpolated values at the three corners.
 type Values = [[f64; MOST]; 3];
 
-/// Base, and change per column and row, of what is interpolated.
+/// Base, and change per column and row, of interpolated values.
 type Planes = [[f32; MOST]; 3];
 
-/// Room for the numbers of a primitive; what is in it from another does not matter.
+/// Scratch memory for the values of a primitive; its contents are stale.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
     of_vertices: Values,
@@ -39,14 +39,14 @@ impl Default for Setup {
     }
 }
 
-/// Three corners of planes, seen from the first.
+/// Three corners of planes, relative to the first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sides {
     pub b: [f64; 2],
     pub c: [f64; 2],
-    /// Twice the area; nought where the corners are in a line.
+    /// Twice the area; zero where the corners are in a line.
     pub area: f64,
-    /// From the first corner to where planes have their base.
+    /// From the first corner to the planes' origin.
     pub away: [f64; 2],
 }
 
@@ -79,7 +79,7 @@ fn planes<L: QuadLanes>(sides: Sides, values: &Values, count: usize, planes: &mu
     }
 }
 
-/// The first of them: a plain loop of a known length, which becomes as wide as what it is compiled for.
+/// The first of them: a plain loop of a known length, which is vectorised.
 #[inline(always)]
 fn first_planes<const COUNT: usize>(sides: Sides, values: &Values, planes: &mut Planes) {
     let [first, second, third] = values;
@@ -169,7 +169,7 @@ pub(crate) fn inputs(
     }
 }
 
-/// What a corner has of the vertices; one that has no part in it may hold anything.
+/// The value at a corner, a weighted sum of the vertices'. A vertex of weight 0 may have any value.
 fn mix(weights: [f32; 3], of_vertices: &Values, count: usize, into: &mut [f64; MOST]) {
     into[2..count].fill(0.0);
     for (weight, values) in weights

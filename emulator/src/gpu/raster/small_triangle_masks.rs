@@ -1,4 +1,4 @@
-//! Where small triangles are in a tile, and what they cover of it: many at a time, each in a window of its own.
+//! Coverage of small triangles in a tile: many at a time, each in a window of its own.
 
 use super::edge;
 use super::small_triangle::{self, PARTS};
@@ -8,7 +8,7 @@ use crate::exec::places::SIDE;
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
 
-/// Pixels of a window's side. A window begins with a quad, and has all that its triangle covers of the tile.
+/// Pixels of a window's side. A window begins with a quad, and contains all that its triangle covers of the tile.
 pub(crate) const WINDOW: usize = 8;
 
 /// Quads of a window's side.
@@ -17,7 +17,7 @@ pub(crate) const ACROSS: usize = WINDOW / 2;
 /// A number of each triangle.
 pub(crate) type Each<T> = [T; MANY];
 
-/// Where triangles are.
+/// Positions of triangles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Corners {
     /// Columns and rows of each corner.
@@ -34,25 +34,25 @@ pub(crate) struct SmallTriangleMasks {
     /// Column and row of the first pixel within bounds, counted from the tile's, and of the last.
     first: [Each<i32>; 2],
     last: [Each<i32>; 2],
-    /// All bits of those that may cover something; and of those that have no window.
+    /// All bits set for triangles that may cover something; and for those without a window.
     touches: Each<i32>,
     unknown: Each<i32>,
     /// Each side's change per column and row, and its value at the window's first pixel.
     sides: [[Each<f32>; 3]; 3],
-    /// For each row of quads, those of their fragments that are inside as a whole number's bits.
+    /// For each row of quads the bits of their covered fragments.
     rows: [Each<f32>; ACROSS],
-    /// What is covered: a bit for each fragment of the upper two rows of quads, and of the lower two.
+    /// Coverage: a bit for each fragment of the upper two rows of quads, and of the lower two.
     live: [Each<u32>; 2],
-    /// All bits of triangles that have one w.
+    /// All bits set for triangles that have one w.
     flat: Each<i32>,
 }
 
-/// Quads of a window with anything in them: each one's number in the tile, and what is live of it.
+/// Covered quads of a window: each one's number in the tile, and its live fragments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MaskedQuads {
     /// Column and row of the window's first quad.
     first: [u32; 2],
-    /// A bit for each fragment of those that are still to come.
+    /// A bit for each fragment that is still to come.
     live: u64,
 }
 
@@ -77,7 +77,7 @@ impl MaskedQuads {
         masks
     }
 
-    /// The tile's row of quads that the window's first one is in, and of this and the next ones the fragments: a bit for
+    /// The tile's row of quads that the window's first one is in, and the fragments of this row and the next ones: a bit for
     /// each, quad by quad.
     #[inline(always)]
     pub(crate) fn rows(self) -> (usize, [u32; ACROSS]) {
@@ -114,7 +114,7 @@ impl Iterator for MaskedQuads {
 }
 
 impl SmallTriangleMasks {
-    /// Finds the windows of triangles in the tile whose first pixel is `origin`, and what they cover of them.
+    /// Computes the windows of triangles in the tile whose first pixel is `origin`, and their coverage.
     pub(crate) fn find(&mut self, corners: &Corners, origin: [u32; 2]) {
         let (origin, masks) = (origin.map(|at| at as i32), self);
         dispatch!(
@@ -134,7 +134,7 @@ impl SmallTriangleMasks {
         self.flat[at] != 0
     }
 
-    /// All bits of those that have.
+    /// All bits set for those that have one w.
     pub(crate) fn flat(&self) -> &Each<i32> {
         &self.flat
     }
@@ -179,7 +179,7 @@ fn all(yes: bool) -> i32 {
     -i32::from(yes)
 }
 
-/// Finds windows, and what triangles cover of them.
+/// Computes windows and coverage.
 #[inline(always)]
 fn cover_all<L: QuadLanes>(corners: &Corners, origin: [i32; 2], masks: &mut SmallTriangleMasks) {
     find_windows(corners, origin, masks);
@@ -188,7 +188,7 @@ fn cover_all<L: QuadLanes>(corners: &Corners, origin: [i32; 2], masks: &mut Smal
     find_flat(&corners.depths, &mut masks.flat);
 }
 
-/// A plain loop, which becomes as wide as what it is compiled for.
+/// A plain loop, which is vectorised.
 #[inline(always)]
 fn find_windows(corners: &Corners, origin: [i32; 2], masks: &mut SmallTriangleMasks) {
     let [a, b, c] = &corners.places;
@@ -198,7 +198,7 @@ fn find_windows(corners: &Corners, origin: [i32; 2], masks: &mut SmallTriangleMa
         let shape = [[a[0][at], a[1][at]], [b[0][at], b[1][at]], [c[0][at], c[1][at]]];
         let is_near = |[x, y]: [f32; 2]| small_triangle::is_near(x) & small_triangle::is_near(y);
         let is_small = small_triangle::is_small(&shape) & is_near(shape[0]) & is_near(shape[1]) & is_near(shape[2]);
-        // What is not looked at must not be too large to count with.
+        // Unused lanes must not overflow.
         let only = |[x, y]: [i32; 2], which: i32| [x & which, y & which];
         let corner = |[x, y]: [f32; 2]| {
             let [x, y] = only([small_triangle::snap(x), small_triangle::snap(y)], all(is_small));
@@ -244,7 +244,7 @@ const BITS: [[f32; 2]; WINDOW] = {
     bits
 };
 
-/// Looks at the pixels of the windows, as far as any of them goes; the sums are exact.
+/// Evaluates the edges at the pixels of the largest window; the sums are exact.
 #[inline(always)]
 fn fill_windows<L: QuadLanes>(masks: &mut SmallTriangleMasks) {
     let [columns, rows] = masks.extent();
@@ -279,7 +279,7 @@ fn fill_windows<L: QuadLanes>(masks: &mut SmallTriangleMasks) {
     }
 }
 
-/// Leaves what is within bounds.
+/// Clips coverage to the bounds.
 #[inline(always)]
 fn cut_windows(masks: &mut SmallTriangleMasks) {
     for at in 0..MANY {
@@ -293,7 +293,7 @@ fn cut_windows(masks: &mut SmallTriangleMasks) {
         let columns = columns & !(odd_column * 5) & wanted;
         let row = |quad: u32, row: f32| {
             let rows = (u32::from(2 * quad <= last_row) * 0x3333) | (u32::from(2 * quad < last_row) * 0xcccc);
-            // Beside a number this large a float's last bits are the whole number's.
+            // Added to a number this large, an integer is in a float's last bits.
             (row + (1 << 23) as f32).to_bits() & rows & columns
         };
         let [a, b, c, d] = &masks.rows;

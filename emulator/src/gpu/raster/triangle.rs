@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 /// Largest coordinate of a corner, in parts of a pixel, so that a pixel's 20 bits times a side's 39 stay in 64.
 const FAR_CORNER: u64 = 1 << 38;
 
-/// A side this far from a pixel is as good as one further away.
+/// Sides further away from a pixel than this are clamped.
 const FAR_SIDE: i128 = 1 << 61;
 
 /// Below this, products of two need no more than 64 bits, nor do they come near [`FAR_SIDE`].
@@ -55,15 +55,15 @@ impl Edge {
     }
 }
 
-/// A triangle made ready for its tiles.
+/// A triangle set up for its tiles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shape {
     edges: [Edge; 3],
-    /// What of the picture it can cover at all.
+    /// Bounds of what it covers.
     bounds: Bounds,
 }
 
-/// What a shape has to do with a tile.
+/// The relation of a shape to a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// It covers nothing of it.
@@ -74,19 +74,19 @@ pub(crate) enum Part {
     All,
 }
 
-/// What of a tile is covered.
+/// The coverage of a tile.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coverage {
     /// All of the tile is covered: its first pixel. [`Coverage::list`] lists the quads on demand.
     whole: Option<[u32; 2]>,
-    /// Quads with anything in them, at most [`MAX_QUADS`].
+    /// Covered quads, at most [`MAX_QUADS`].
     pub quads: Vec<Quad>,
     /// Samples of each pixel of each quad, where they are kept apart; else all samples of covered pixels.
     pub samples: Vec<[u8; 4]>,
 }
 
 impl Coverage {
-    /// Nothing is covered any more.
+    /// Removes all coverage.
     pub(crate) fn clear(&mut self) {
         self.whole = None;
         self.quads.clear();
@@ -98,7 +98,7 @@ impl Coverage {
         self.whole.is_none() && self.quads.is_empty()
     }
 
-    /// What is covered.
+    /// The covered quads.
     pub(crate) fn covered(&self) -> Quads<'_> {
         self.whole.map_or(Quads::Some(&self.quads), Quads::Tile)
     }
@@ -121,7 +121,7 @@ impl Coverage {
         self.quads.extend(quads);
     }
 
-    /// How many pixels.
+    /// The number of covered pixels.
     pub(crate) fn fragments(&self) -> u64 {
         if self.whole.is_some() {
             return 4 * MAX_QUADS as u64;
@@ -137,7 +137,7 @@ impl Shape {
         shape.set(primitive, bounds).then_some(shape)
     }
 
-    /// Becomes the shape of a primitive; not if that covers nothing at all.
+    /// Becomes the shape of a primitive; false if that covers nothing.
     pub(crate) fn set(&mut self, primitive: &Primitive, bounds: Bounds) -> bool {
         let corners = primitive.shape().map(|corner| corner.map(edge::snap));
         let furthest = corners
@@ -172,7 +172,7 @@ impl Shape {
         true
     }
 
-    /// What the shape has to do with the tile whose first pixel is `origin`.
+    /// The relation of the shape to the tile whose first pixel is `origin`.
     pub(crate) fn part(&self, origin: [u32; 2]) -> Part {
         let Bounds { min, max } = self.bounds;
         let last = origin.map(|first| first + SIDE - 1);
@@ -187,12 +187,12 @@ impl Shape {
         }
     }
 
-    /// Whether the shape covers anything of a pixel, its bounds aside.
+    /// Whether the shape, regardless of its bounds, covers anything of a pixel.
     pub(crate) fn touches(&self, x: u32, y: u32, multisample: bool) -> bool {
         self.pixel(x, y, multisample) != 0
     }
 
-    /// What the shape covers of the tile whose first pixel is `origin`.
+    /// The coverage of the tile whose first pixel is `origin`.
     pub(crate) fn cover(&self, origin: [u32; 2], multisample: bool, coverage: &mut Coverage) {
         coverage.clear();
         let Bounds { min, max } = self.bounds;
@@ -282,7 +282,7 @@ impl Shape {
         let (x, y) = (i64::from(first) * ONE + ONE / 2, i64::from(row) * ONE + ONE / 2);
         let mut corner = self.edges.map(|edge| edge.at(x, y));
         for column in (first..=last).step_by(2) {
-            // A pixel is outside where a side is negative: the sign of all three together says so.
+            // A pixel is outside where a side is negative: the sign of all three or-ed.
             let (mut upper, mut lower, mut right, mut both) = (0, 0, 0, 0);
             for (corner, edge) in corner.iter_mut().zip(&self.edges) {
                 let (dx, dy) = (edge.dx * ONE, edge.dy * ONE);
@@ -444,7 +444,7 @@ fn cover_samples<L: QuadLanes>(edges: &[[[f32; 3]; 3]; 4], part: &Window, covera
     let (columns, rows) = (L::load(&FOUR_QUADS[0]), L::load(&FOUR_QUADS[1]));
     let across = (L::COUNT / 2) as u32;
     let side = |edge: [f32; 3]| L::add(L::mul(L::splat(edge[0]), columns), L::mul(L::splat(edge[1]), rows));
-    // Samples differ in where a side begins alone.
+    // Samples differ in the sides' start only.
     let sides = [side(edges[0][0]), side(edges[0][1]), side(edges[0][2])];
     let mut row = first[1];
     while row <= last[1] {
@@ -472,7 +472,7 @@ fn cover_samples<L: QuadLanes>(edges: &[[[f32; 3]; 3]; 4], part: &Window, covera
     }
 }
 
-/// Takes note of quads side by side, by which of their fragments each sample covers.
+/// Adds quads side by side, by the fragments that each sample covers.
 fn put_samples(mut covered: [u32; 4], [mut x, y]: [u32; 2], coverage: &mut Coverage) {
     while covered != [0; 4] && coverage.quads.len() < MAX_QUADS {
         let live = ((covered[0] | covered[1] | covered[2] | covered[3]) & 15) as u8;
@@ -562,7 +562,7 @@ mod tests {
             have.dedup();
             assert_eq!(have.len(), 256, "{far}: pixels are drawn twice");
         }
-        // What is beyond the largest corner is left out, not wrapped around.
+        // Corners beyond the largest coordinate are dropped, not wrapped around.
         assert!(pixels([[2e9, 0.0], [0.0, 2e9], [-2e9, -2e9]]).is_empty());
     }
 

@@ -1,12 +1,12 @@
-//! Where the fragments of quads are in the rows of the tile buffer: what the tile has there, and back.
+//! Gathers the tile buffer's values at the fragments of quads, and scatters them back.
 
 use super::in_tile;
 use crate::exec::{MAX_FRAGMENTS, MAX_QUADS, Quad, Quads};
 
-/// Fragments that are worked on together.
+/// Fragments of a chunk.
 pub(super) const STEP: usize = 16;
 
-/// Quads of as many fragments.
+/// Quads of a chunk.
 pub(super) const QUADS: usize = STEP / 4;
 
 /// Live fragments of each quad of a batch, a bit each.
@@ -29,7 +29,7 @@ pub(super) fn set_bits(live: &mut Live, number: usize, bits: u32) {
 /// Four quads that follow each other in a batch: where they are in the tile.
 #[derive(Clone, Copy)]
 pub(super) struct Chunk {
-    /// Number of each one's first pixel. Of quads that are not there it is another's, and none of their fragments is live.
+    /// Number of each one's first pixel. Missing quads have another's, and no live fragment.
     first: [usize; QUADS],
     /// They follow each other in the tile.
     is_row: bool,
@@ -55,7 +55,7 @@ impl Chunk {
         }
     }
 
-    /// What a row of the tile has of a sample.
+    /// Reads a sample of the fragments from a row of the tile.
     #[inline(always)]
     pub(super) fn read<T: Copy + Default>(&self, row: &[T], samples: usize, sample: usize) -> [T; STEP] {
         let mut all = [T::default(); STEP];
@@ -82,7 +82,7 @@ impl Chunk {
         all
     }
 
-    /// Puts what live fragments have of a sample into a row of the tile.
+    /// Writes a sample of the live fragments to a row of the tile.
     #[inline(always)]
     pub(super) fn write<T: Copy + Default>(
         &self,
@@ -121,7 +121,7 @@ impl Chunk {
     }
 }
 
-/// All bits of the fragments that a quad's four bits say are live.
+/// All bits set for the live fragments of a quad.
 static LIVE: [[u32; 4]; 16] = {
     let mut masks = [[0; 4]; 16];
     let mut at = 0;
@@ -132,14 +132,14 @@ static LIVE: [[u32; 4]; 16] = {
     masks
 };
 
-/// Puts what the live fragments of quads have into a row of a tile of one sample.
+/// Writes values of the live fragments of quads to a row of a tile of one sample.
 pub(crate) fn put_live(quads: &[Quad], row: &mut [u32], values: &[u32; MAX_FRAGMENTS]) {
     for (quad, values) in quads.iter().zip(values.as_chunks::<4>().0) {
         put_quad(quad, row, values);
     }
 }
 
-/// The same of quads by their numbers in the tile, with what is live of each.
+/// The same for quads by their numbers in the tile, each with its live fragments.
 pub(crate) fn put_live_at(
     quads: impl Iterator<Item = (usize, u8)>,
     row: &mut [u32; MAX_FRAGMENTS],
@@ -161,7 +161,7 @@ fn put_quad(quad: &Quad, row: &mut [u32], values: &[u32; 4]) {
 
 #[inline(always)]
 fn put_four(live: u8, four: &mut [u32; 4], values: &[u32; 4]) {
-    // As most are.
+    // The most common case.
     if live == 15 {
         return *four = *values;
     }

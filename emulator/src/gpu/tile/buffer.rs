@@ -12,24 +12,24 @@ pub use crate::fragment_ops::{MAX_DEPTH, steps};
 /// Pixels of a tile.
 pub const PIXELS: usize = 256;
 
-/// A tile in work.
+/// The tile that is being drawn.
 #[derive(Clone, Debug, Default)]
 pub struct Tile {
     /// Column and row of its first pixel.
     pub origin: [u32; 2],
-    /// Samples of a pixel: 1 or 4. One stands for four that are the same so far.
+    /// Samples of a pixel: 1 or 4. One stands for four that are equal so far.
     pub samples: usize,
     /// Channel value of 1.0: 255, or 65535 with sixteen bits.
     pub one: f32,
     /// Colour of every sample, pixel after pixel in the order of [`in_tile`].
     pub color: Colors,
-    /// Depth of every sample, in the same order; nothing where no draw and no picture has to do with it.
+    /// Depth of every sample, in the same order; empty if no draw and no picture uses it.
     pub depth: Vec<u32>,
     /// Stencil of every sample, as depth.
     pub stencil: Vec<u8>,
 }
 
-/// What became of a sample of a fragment that came to the tile, in the order of the tests.
+/// The outcome of a fragment's sample, in the order of the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The fragment's alpha failed its test.
@@ -40,11 +40,11 @@ pub enum Verdict {
     Stencil,
     /// The depth test failed.
     Depth,
-    /// It passed: blended, and stored as far as the channels' mask lets it.
+    /// It passed: it was blended, and stored under the channels' mask.
     Passed,
 }
 
-/// What the tile has of a sample.
+/// A stored sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stored {
     /// Channels, 0 to [`Tile::one`].
@@ -89,7 +89,7 @@ impl Colors {
         }
     }
 
-    /// Makes all samples one of a pixel's, one after the other.
+    /// Sets all pixels; `sample` is the colour of each of their samples.
     pub(crate) fn clear(&mut self, wide: bool, samples: usize, sample: impl Fn(usize) -> u64) {
         let count = PIXELS * samples;
         match self {
@@ -119,7 +119,7 @@ impl Colors {
     }
 }
 
-/// A colour of sixteen bits a channel whose channels are bytes, a byte each.
+/// Narrows a colour of sixteen bits a channel, whose channels are bytes, to a byte a channel.
 #[inline]
 fn byte_channels(color: u64) -> u32 {
     let pairs = (color | color >> 8) & 0x0000_ffff_0000_ffff;
@@ -141,7 +141,7 @@ pub const fn place(number: usize) -> [u32; 2] {
     [quad % across * 2 + lane % 2, quad / across * 2 + lane / 2]
 }
 
-/// A fragment that comes to the tile.
+/// A fragment to be tested and blended.
 #[derive(Clone, Copy, Debug)]
 pub struct Incoming {
     /// Pixel of the tile, by its number.
@@ -154,13 +154,13 @@ pub struct Incoming {
     pub second: [f32; 4],
     /// Depth of each sample, in the buffer's steps.
     pub depth: [f64; 4],
-    /// The front is seen.
+    /// The primitive is front-facing.
     pub front: bool,
-    /// Stencil that replaces the tile's, to reload it.
+    /// A stencil value that replaces the tile's, for reloads.
     pub stencil: Option<u8>,
 }
 
-/// A colour as the tile has it.
+/// A colour as the tile stores it.
 pub fn packed(channels: [u16; 4]) -> u64 {
     let [red, green, blue, alpha] = channels.map(u64::from);
     red | green << 16 | blue << 32 | alpha << 48
@@ -202,7 +202,7 @@ impl Tile {
         self.color.clear(frame.half_float, self.samples, sample);
     }
 
-    /// Makes a tile of one sample one of four.
+    /// Changes a tile of one sample to four.
     pub fn split(&mut self) {
         const SAMPLES: usize = 4;
         fn four<T: Copy>(row: &mut Vec<T>) {
@@ -235,7 +235,7 @@ impl Tile {
         }
     }
 
-    /// Tests a fragment and blends it by one lane; `tell` gets what became of each sample.
+    /// Tests and blends a fragment on one lane; `tell` gets the outcome of each sample.
     pub(crate) fn put_one(&mut self, state: &State, fragment: &Incoming, mut tell: impl FnMut(usize, Verdict)) {
         let mut color = fragment.color;
         if !alpha_passes::<One>(state.alpha_compare, state.alpha_reference, color[3]) {
@@ -291,7 +291,7 @@ fn fill<T: Copy>(into: &mut Vec<T>, count: usize, value: T) {
     into.resize(count, value);
 }
 
-/// A depth as the tile has it, within the state's range.
+/// A depth as the tile stores it, clamped to the state's range.
 #[inline]
 pub fn stored_depth(state: &State, depth: f64) -> u32 {
     quantise_depth(state.depth_range.map(steps), depth)

@@ -14,7 +14,7 @@ pub(crate) fn swapped(word: u32) -> u32 {
     word & 0xff00_ff00 | word >> 16 & 0xff | (word & 0xff) << 16
 }
 
-/// For each quad of memory's order which of the tile it is. In memory the quad's lower row goes backwards.
+/// For each quad in memory's order its number in the tile. In memory the quad's lower row goes backwards.
 static QUADS: [u8; PIXELS / 4] = {
     let mut quads = [0; PIXELS / 4];
     let mut number = 0;
@@ -36,13 +36,13 @@ pub(crate) fn tiled<T: Copy>(pixels: &[T; PIXELS], mut put: impl FnMut(usize, [T
     }
 }
 
-/// A frame's only picture where it is in tiles and its pixels are a tile's words, as by far the most are: where whole tiles
-/// go, and how, with nothing to find out for each.
+/// A frame's only picture, if it is tiled and its pixels are a tile's words, which is the most common case: where whole tiles
+/// go, and how, computed once for all.
 #[derive(Clone, Copy)]
 pub(crate) struct TiledTarget {
     address: u32,
     pitch: u32,
-    /// Columns and rows of tiles all of whose pixels are there.
+    /// Columns and rows of tiles that are completely in the picture.
     whole: [u32; 2],
     swap: bool,
 }
@@ -64,7 +64,7 @@ impl TiledTarget {
         })
     }
 
-    /// Where the tile in a column and row of tiles goes, which is expected there; nothing where it is not whole.
+    /// The address of the tile in a column and row of tiles, which is prefetched; nothing where it is not whole.
     #[inline]
     pub(crate) fn expect(&self, [column, row]: [u32; 2], to: &Sink<'_, '_>) -> Option<u32> {
         if column >= self.whole[0] || row >= self.whole[1] {
@@ -76,7 +76,7 @@ impl TiledTarget {
         Some(address)
     }
 
-    /// Puts a tile there; false where its colours are not words of the picture.
+    /// Stores a tile; false where its colours are not words of the picture.
     #[inline]
     pub(crate) fn put(&self, tile: &Tile, address: u32, to: &mut Sink<'_, '_>) -> bool {
         let Colors::Bytes(words) = &tile.color else {
@@ -109,7 +109,7 @@ pub(crate) fn in_memory_order(words: &[u32; PIXELS], out: &mut [u8; 4 * PIXELS],
 #[inline(always)]
 #[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
 fn tiled_words<L: Lanes>(words: &[u32; PIXELS], out: &mut [u8; 4 * PIXELS], swap: bool) {
-    // A loop for each, with nothing to choose inside.
+    // A loop for each, without a branch inside.
     match swap {
         true => tiled_blocks(words, out, swapped),
         false => tiled_blocks(words, out, |word| word),

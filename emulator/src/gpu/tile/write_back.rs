@@ -28,7 +28,7 @@ fn unknown_format(format: PixelFormat) -> Fault {
     Fault::new(FaultKind::State, format!("pixel format {:#x}", format.code()))
 }
 
-/// A piece of what goes to memory.
+/// A piece of bytes that go to memory.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     /// Number of its tile: pieces are written in that order.
@@ -49,14 +49,14 @@ impl Run {
 /// Bytes that go to memory, in pieces.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
-    /// Those up to [`Runs::used`] count; what is behind them is room.
+    /// Those up to [`Runs::used`] are valid; the others are allocated for later pieces.
     bytes: Vec<u8>,
     used: usize,
     runs: Vec<Run>,
 }
 
 impl Runs {
-    /// Forgets everything, but keeps the room.
+    /// Removes all pieces, but keeps the allocation.
     pub fn clear(&mut self) {
         self.used = 0;
         self.runs.clear();
@@ -87,7 +87,7 @@ impl Runs {
     }
 }
 
-/// Writes what any number of workers left, by the tiles' numbers, with all threads.
+/// Writes the pieces of all workers, in the order of the tiles' numbers, with all threads.
 ///
 /// # Errors
 /// When a piece is in no buffer object.
@@ -104,7 +104,7 @@ pub fn write(workers: &[Runs], memory: &mut Memory, pool: Option<&ThreadPool>) -
     memory.write_pieces(&pieces, pool)
 }
 
-/// What a finished tile, the `number`th, puts into memory: in pieces for later, or at once where there is a target that
+/// Encodes a finished tile, the `number`th, for memory: in pieces for later, or at once where there is a target that
 /// takes it.
 ///
 /// # Errors
