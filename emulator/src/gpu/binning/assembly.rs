@@ -1,5 +1,5 @@
-//! Primitive assembly of many triangles at a time: those that nothing has to be clipped of, as by far most, are judged side by
-//! side, and so is which tiles they may touch.
+//! Primitive assembly of many triangles at a time: those that need no clipping, which are nearly all, are culled side by
+//! side, and their bounds in tiles are computed so, too.
 
 use super::entries::Entry;
 use super::geometry::{Rules, Vertex, area, is_inside, is_seen, triangle};
@@ -14,7 +14,7 @@ use num::lanes::QuadLanes;
 /// of a pixel before anything is covered.
 const MARGIN: f32 = 0.12;
 
-/// A coordinate that is behind all pixels.
+/// A coordinate beyond all pixels.
 const FURTHEST: f32 = (1 << 22) as f32;
 
 /// First and last pixel along an axis that corners may touch within bounds; nothing where the first is behind the last.
@@ -24,7 +24,7 @@ fn span([a, b, c]: [f32; 3], [first, last]: [u32; 2]) -> [u32; 2] {
     let high = f32::NEG_INFINITY.max(a).max(b).max(c);
     // The first pixel whose last sample is not in front of it all, and the last whose first one is not behind.
     let first = first.max(up(low - (1.0 - MARGIN)));
-    // Where even the first pixel is behind, the first is made to be behind the last.
+    // Where even the first pixel is beyond, the range is empty.
     let nothing = u32::from(high <= MARGIN).wrapping_neg();
     [
         first | nothing,
@@ -32,9 +32,9 @@ fn span([a, b, c]: [f32; 3], [first, last]: [u32; 2]) -> [u32; 2] {
     ]
 }
 
-/// A coordinate rounded up; zero below that and for NaN, [`FURTHEST`] behind that.
-/// Beside a number as large as the one that is added, the nearest whole number is in the lowest bits: that is no call, and no
-/// conversion, which is one of each number by itself.
+/// A coordinate rounded up, clamped to 0 and [`FURTHEST`]; 0 for NaN.
+/// Added to a large number, the nearest integer is in the lowest bits: unlike a call or a conversion
+/// that is vectorised.
 #[inline(always)]
 fn up(value: f32) -> u32 {
     const LARGE: f32 = (1 << 23) as f32;
@@ -64,24 +64,24 @@ fn tile(pixel: u32) -> u8 {
     (pixel / SIDE).min(255) as u8
 }
 
-/// Triangles that are looked at together.
+/// Triangles of a block.
 pub(super) const BLOCK: usize = 32;
 
-/// Some triangles of a draw, number beside number, so that what is to be known of all is found of many at a time.
+/// Some triangles of a draw, as a structure of arrays.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    /// Of each corner its position.
+    /// Positions of each corner.
     corners: [[[f32; 4]; BLOCK]; 3],
-    /// The same, a row for each of its numbers.
+    /// The same, a row for each component.
     positions: [[[f32; BLOCK]; 4]; 3],
     slots: [[u32; 3]; BLOCK],
     count: usize,
     area: [f64; BLOCK],
     /// No corner has to be clipped away.
     is_whole: [bool; BLOCK],
-    /// There is something to see, or that is not known.
+    /// The triangle has an area and is not culled, or that is unknown.
     is_wanted: [bool; BLOCK],
-    /// First and last column, and row, that may be touched; the first is behind the last where nothing is.
+    /// First and last column, and row, that may be touched; an empty range where none is.
     spans: [[[u32; BLOCK]; 2]; 2],
 }
 
@@ -166,7 +166,7 @@ impl Block {
 }
 
 /// Finds which triangles are whole, how large they are, which of them are worth a second look, and what they may touch as they
-/// are before anything is clipped. Plain loops, which become as wide as what they are compiled for.
+/// are before anything is clipped. Plain loops, which are vectorised.
 #[inline(always)]
 #[expect(clippy::extra_unused_type_parameters, reason = "it says what this is compiled for")]
 fn judge<L: QuadLanes>(block: &mut Block, rules: &Rules, bounds: Bounds) {

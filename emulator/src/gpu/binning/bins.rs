@@ -1,5 +1,5 @@
-//! Entries of primitives on their way into the lists of blocks of tiles: first every piece finds out for itself where they go,
-//! then every block takes its own of all pieces.
+//! Sorting of primitives' entries into the lists of blocks of tiles: first every piece computes where its entries go,
+//! then every block collects its own from all pieces.
 
 use super::entries::{Entries, Entry};
 use std::ops::Range;
@@ -7,12 +7,12 @@ use std::ops::Range;
 /// Entries that are counted together.
 const SOME: usize = 1 << 12;
 
-/// How tiles make blocks.
+/// The grid of blocks of tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grid {
     /// Columns and rows of tiles in a block, as powers of two.
     pub shift: [u32; 2],
-    /// Blocks of a row.
+    /// Blocks in a row.
     pub width: u32,
     /// All blocks.
     pub blocks: u32,
@@ -39,7 +39,7 @@ impl Grid {
     ) -> bool {
         let (mut rest, mut at, mut count) = (entries.get(first..).unwrap_or(&[]), first as u32, 0);
         while let Some(entry) = rest.first() {
-            // Those that follow each other are near each other, most of them in one block.
+            // Consecutive primitives are near each other, most of them in one block.
             let ends = self.ends(entry);
             let same = rest.iter().take_while(|entry| self.ends(entry) == ends).count();
             rest = &rest[same..];
@@ -75,7 +75,7 @@ impl Grid {
     }
 }
 
-/// Puts runs in the order of the shares that they are in, those of one as they were.
+/// Sorts runs by share; the sort is stable.
 pub(super) fn by_share(runs: &mut [Run], share: u32) {
     runs.sort_by_key(|run| run.blocks.start / share);
 }
@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// Nothing goes on once there may be no more.
+    /// Sorting stops at the limit of entries.
     #[test]
     fn lists_may_be_too_long() {
         let grid = Grid {

@@ -1,4 +1,4 @@
-//! Triangles that are not drawn for where their corners are, if a switch supposes it (docs/spec/open-questions.md).
+//! Triangles that are culled by the positions of their corners, under a silicon switch (docs/spec/open-questions.md).
 
 use crate::silicon::{Silicon, Switch};
 
@@ -7,13 +7,13 @@ use crate::silicon::{Silicon, Switch};
 pub struct CornerCulling(Option<[f32; 4]>);
 
 impl CornerCulling {
-    /// What switches suppose, for a viewport's top, bottom, left and right.
+    /// Culling under the switches, for a viewport's top, bottom, left and right.
     pub(crate) fn of(silicon: Silicon, [top, bottom, left, right]: [f32; 4]) -> Self {
         let drops = silicon.has(Switch::OppositeCornersDrop);
         Self(drops.then_some([left, right, top, bottom]))
     }
 
-    /// Whether triangles may be dropped at all.
+    /// Whether any triangle may be culled.
     pub(crate) fn some(self) -> bool {
         self.0.is_some()
     }

@@ -1,5 +1,5 @@
-//! Primitives in the polygon lists, each with the tiles that it may touch. A list is of several tiles, and each of them looks at
-//! all of it, so that has to be quick.
+//! Primitives in the polygon lists, each with the tiles that it may touch. A list belongs to several tiles, and each of them scans
+//! all of it, so scanning is vectorised.
 
 use crate::simd::{Found, dispatch};
 use num::lanes::QuadLanes;
@@ -15,10 +15,10 @@ pub struct Entry {
     pub last: [u8; 2],
 }
 
-/// So few entries are looked at one by one.
+/// Up to this number entries are tested one by one.
 const FEW: usize = 8;
 
-/// Entries that are looked at together.
+/// Entries that are tested together.
 const SOME: usize = 64;
 
 /// The first tile's column and row, and how many columns and rows are behind the last one: none of these numbers is more than
@@ -36,7 +36,7 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// Adds primitives, whose numbers count from a number on.
+    /// Adds primitives, whose numbers count from `first` on.
     pub(crate) fn extend(&mut self, first: u32, entries: &[Entry]) {
         self.primitives
             .extend(entries.iter().map(|entry| first + entry.primitive));
@@ -46,18 +46,18 @@ impl Entries {
         }));
     }
 
-    /// Forgets all, and keeps their room.
+    /// Removes all; the allocation stays.
     pub(crate) fn clear(&mut self) {
         self.primitives.clear();
         self.ranges.clear();
     }
 
-    /// How many there is room for.
+    /// The capacity.
     pub(crate) fn room(&self) -> usize {
         self.primitives.capacity()
     }
 
-    /// How many.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.primitives.len()
     }
@@ -84,7 +84,7 @@ impl Entries {
 pub struct Touching<'a> {
     entries: &'a Entries,
     tile: Range,
-    /// Entries that were looked at.
+    /// Entries that were tested.
     next: usize,
     /// A bit for each of the last of these that are still to come.
     found: u64,
@@ -120,7 +120,7 @@ fn touching(ranges: &[Range], tile: Range) -> u64 {
     dispatch!(touching_some(all: &[Range; SOME], tile: Range) -> u64, Found::best())
 }
 
-/// Compiled for what was found.
+/// Compiled for each instruction set.
 #[inline(always)]
 fn touching_some<L: QuadLanes>(ranges: &[Range; SOME], tile: Range) -> u64 {
     // How much too large each of a range's numbers is: none of those that the tile is in.

@@ -1,4 +1,4 @@
-//! Primitives on their way from the vertices to the tiles: assembly, clipping, culling (docs/spec/mali/streams.md,
+//! Primitives: assembly, clipping, culling (docs/spec/mali/streams.md,
 //! section 2 and 3).
 
 pub use super::culling::CornerCulling;
@@ -31,18 +31,18 @@ pub struct Vertex {
     pub size: f32,
 }
 
-/// What the setup word and the draw command say about primitives.
+/// The rules for a draw's primitives, from the setup word and the draw command.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rules {
     /// Number of the draw.
     pub draw: u32,
-    /// Leave out triangles that turn clockwise, counter-clockwise.
+    /// Cull triangles that turn clockwise, counter-clockwise.
     pub cull: [bool; 2],
     /// Depth of the near and the far plane.
     pub depth: [f32; 2],
     /// Width of lines.
     pub width: f32,
-    /// Triangles that are not drawn.
+    /// Culling by positions of corners.
     pub drops: CornerCulling,
 }
 
@@ -91,7 +91,7 @@ pub fn corners(mode: PrimitiveMode, vertices: u32, at: u32) -> ([u32; 3], usize)
     }
 }
 
-/// The primitives that a point, a line or a triangle comes to.
+/// Builds the primitives of a point, a line or a triangle.
 pub fn build(mode: PrimitiveMode, vertices: &[Vertex], rules: &Rules, out: &mut Piece) {
     match (mode, vertices) {
         (_, [vertex]) => point(vertex, rules, out),
@@ -235,7 +235,7 @@ pub(crate) fn area([a, b, c]: [[f32; 2]; 3]) -> f64 {
     (bx - ax) * (cy - ay) - (cx - ax) * (by - ay)
 }
 
-/// Whether a triangle of an area has an inside, and is not one of those that are left out.
+/// Whether a triangle of an area has an inside and is not culled.
 #[inline(always)]
 pub(crate) fn is_seen(area: f64, cull: [bool; 2]) -> bool {
     // Neither holds for NaN.

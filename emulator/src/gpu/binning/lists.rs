@@ -1,4 +1,4 @@
-//! The primitives and polygon lists that GP jobs have made, these by the addresses of the blocks of memory that they belong to.
+//! The primitives and polygon lists of GP jobs; lists are found by the addresses of their blocks in memory.
 
 use super::entries::Entries;
 use super::geometry::Draw;
@@ -11,7 +11,7 @@ const MAX_LISTS: usize = 1 << 16;
 /// Jobs whose lists are kept at most.
 const MAX_JOBS: usize = 1 << 10;
 
-/// Entries of lists that room is kept for from one job to the next.
+/// Entries of lists whose allocations are kept from one job to the next.
 const MOST_SPARE: usize = 1 << 20;
 
 /// All primitives of a GP job.
@@ -28,7 +28,7 @@ pub struct Geometry {
 pub struct Built {
     /// The job's primitives.
     pub geometry: Arc<Geometry>,
-    /// Where each list's block is.
+    /// The address of each list's block.
     table: Table,
     /// For each block those that may touch it, in order.
     lists: Vec<Entries>,
@@ -55,9 +55,9 @@ impl Built {
 #[derive(Debug)]
 struct Table {
     addresses: Vec<u32>,
-    /// Where each is so far behind the one before, as drivers have it: that distance, as a power of two.
+    /// The distance between neighbours, as a power of two, if it is the same for all, as drivers have it.
     shift: Option<u32>,
-    /// Where they are not: the addresses in order with their places, the last of those that are the same first.
+    /// Otherwise the sorted addresses with their places, the last of equal ones first.
     sorted: Vec<(u32, usize)>,
 }
 
@@ -112,7 +112,7 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Adds a job's lists, in the place of those that were at the same addresses; of these room for others is left.
+    /// Adds a job's lists, in place of those at the same addresses, whose allocations are returned.
     pub fn put(&mut self, built: Built) -> Vec<Entries> {
         let kept: usize = self.jobs.iter().map(|job| job.lists.len()).sum();
         if kept + built.lists.len() > MAX_LISTS || self.jobs.len() >= MAX_JOBS {
@@ -132,7 +132,7 @@ impl Lists {
     }
 }
 
-/// Room for lists, but for no more entries than it is worth.
+/// The allocations of lists, up to a limit of entries.
 fn few(mut lists: Vec<Entries>) -> Vec<Entries> {
     let mut room = 0;
     let many = lists.iter().position(|list| {

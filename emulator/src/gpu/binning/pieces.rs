@@ -1,4 +1,4 @@
-//! The primitives of draws, made in pieces by as many threads as there are.
+//! The primitives of draws, built in pieces by all threads.
 
 use super::assembly::{self, BLOCK, Block};
 use super::bins::{self, Grid, Run};
@@ -21,19 +21,19 @@ const MOST_DRAWS: usize = 1 << 10;
 const MOST_PRIMITIVES: u32 = 1 << 20;
 const MOST_BYTES: usize = 1 << 25;
 
-/// Points, lines or triangles that are worth handing to a thread.
+/// Points, lines or triangles from which on another thread is worth while.
 const WORTH: u32 = 1 << 9;
 
 /// Where a draw's primitives come from.
 pub(crate) struct Source<'a> {
     pub memory: &'a Memory,
     pub positions: u32,
-    /// All positions, where they are there.
+    /// All positions, if they are in one object.
     pub all: Option<Cow<'a, [u8]>>,
     pub slots: Slots<'a>,
     /// Sizes of points.
     pub sizes: Option<u32>,
-    /// The size of all, where points have none of their own.
+    /// The size of all points without one of their own.
     pub size: f32,
     /// Vertices.
     pub count: u32,
@@ -60,7 +60,7 @@ impl Source<'_> {
         positions + self.slots.held()
     }
 
-    /// Makes the primitives of some points, lines or triangles, and entries of those that may touch something, by their number
+    /// Builds the primitives of some points, lines or triangles, and entries of those that may touch something, by their number
     /// in the piece.
     fn build(&self, numbers: Range<u32>, out: &mut Piece, touching: &mut Vec<Entry>) -> Result<()> {
         let mut block = Block::default();
@@ -86,7 +86,7 @@ impl Source<'_> {
         }
         match self.mode {
             Points | Lines | LineLoop | LineStrip | Rectangle => None,
-            // By far the most, which have it known from the beginning.
+            // The most common mode, as a constant.
             Triangles if self.slots.is_in_order() => self.fill_of(Triangles, numbers, block, |number| number),
             Triangles => self.fill_of(Triangles, numbers, block, |number| self.slots.slot(number)),
             mode => self.fill_of(mode, numbers, block, |number| self.slots.slot(number)),
@@ -117,7 +117,7 @@ impl Source<'_> {
         Some(())
     }
 
-    /// Makes the primitives of some points, lines or triangles, one after the other.
+    /// Builds the primitives of some points, lines or triangles, one after the other.
     fn build_each(&self, numbers: Range<u32>, out: &mut Piece) -> Result<()> {
         for number in numbers {
             let (corners, count) = geometry::corners(self.mode, self.count, number);
@@ -148,13 +148,13 @@ impl Source<'_> {
         })
     }
 
-    /// Whether a primitive covers anything at all.
+    /// Whether a primitive may cover a pixel.
     fn covers(&self, primitive: &Primitive) -> bool {
         Shape::new(primitive, self.bounds).is_some()
     }
 }
 
-/// Draws whose primitives are still to be made.
+/// Draws whose primitives are still to be built.
 #[derive(Default)]
 pub(crate) struct PendingDraws<'a> {
     pub draws: Vec<Source<'a>>,
@@ -168,7 +168,7 @@ struct Part {
     numbers: Range<u32>,
 }
 
-/// What becomes pieces: parts of draws, and those of each piece.
+/// How draws are cut into pieces: the parts of draws, and the range of parts of each piece.
 pub(crate) struct Plan {
     parts: Vec<Part>,
     pieces: Vec<Range<usize>>,
@@ -194,17 +194,17 @@ impl<'a> PendingDraws<'a> {
         self.draws.push(draw);
     }
 
-    /// So much waits that it should be made first.
+    /// Whether so much is pending that it should be built first.
     pub(super) fn is_much(&self) -> bool {
         self.draws.len() >= MOST_DRAWS || self.primitives >= MOST_PRIMITIVES || self.held >= MOST_BYTES
     }
 
-    /// There is work for more than one thread.
+    /// Whether there is work for more than one thread.
     pub(super) fn is_worth_help(&self) -> bool {
         self.primitives >= 4 * WORTH
     }
 
-    /// Which part makes which pieces, with `threads` threads.
+    /// Cuts the draws into pieces for `threads` threads.
     pub(super) fn plan(&self, threads: u32) -> Plan {
         let most = match threads {
             1 => PIECE,
@@ -269,7 +269,7 @@ impl<'a> PendingDraws<'a> {
     }
 }
 
-/// A piece, and where its primitives go.
+/// A piece, and the lists of its primitives.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkBuilder {
     pub piece: Piece,
@@ -291,7 +291,7 @@ impl ChunkBuilder {
         self.covering.clear();
     }
 
-    /// Puts the primitives, whose numbers count from a number on, into the lists of the `number`th share of blocks, of `share` blocks.
+    /// Adds the primitives, whose numbers count from `first` on, to the lists of the `number`th share of `share` blocks.
     pub(super) fn list(&self, lists: &mut [Entries], number: u32, share: u32, first: u32) {
         bins::list(lists, number, share, first, &self.entries, &self.runs);
     }

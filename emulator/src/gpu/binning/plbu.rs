@@ -41,7 +41,7 @@ const MAX_TILES: u32 = 256;
 /// The polygon list builder's registers.
 pub struct Plbu<'a> {
     memory: &'a Memory,
-    /// Threads that help.
+    /// The worker threads.
     pool: Option<&'a ThreadPool>,
     point_sizes: &'a HashMap<u32, u32>,
     positions: u32,
@@ -58,9 +58,9 @@ pub struct Plbu<'a> {
     depth: [f32; 2],
     state: u32,
     geometry: Geometry,
-    /// Room for primitives.
+    /// Allocations for primitives.
     spare: Vec<Piece>,
-    /// Room for lists.
+    /// Allocations for lists.
     spare_lists: Vec<Entries>,
     /// Draw commands so far.
     drawn: u32,
@@ -107,7 +107,7 @@ impl<'a> Plbu<'a> {
         }
     }
 
-    /// With room for primitives and lists that earlier jobs' have left.
+    /// With the allocations of earlier jobs' primitives and lists.
     #[must_use]
     pub fn with_room_of(mut self, earlier: Option<Geometry>, lists: Vec<Entries>) -> Self {
         self.spare = earlier.map_or_else(Vec::new, |earlier| earlier.primitives.into_spare());
@@ -115,14 +115,14 @@ impl<'a> Plbu<'a> {
         self
     }
 
-    /// On hardware as switches suppose it.
+    /// With silicon switches.
     #[must_use]
     pub fn with_quirks(mut self, silicon: Silicon) -> Self {
         self.silicon = silicon;
         self
     }
 
-    /// Runs a stream: the lists it builds, if it has a table of blocks.
+    /// Runs a stream, and returns the lists it builds if it has a table of blocks.
     ///
     /// # Errors
     /// A fault with the command's address.
@@ -189,7 +189,7 @@ impl<'a> Plbu<'a> {
                 };
             }
             ListCommand::BindState(bind) => (self.state, self.positions) = (bind.state, bind.positions.0),
-            // Steps of the hardware and registers that nothing depends on here.
+            // Hardware synchronisation, and registers without an effect here.
             ListCommand::HeapStart(_)
             | ListCommand::HeapEnd(_)
             | ListCommand::Register10A(_)
@@ -263,7 +263,7 @@ impl<'a> Plbu<'a> {
         if self.waiting.is_much() { self.make() } else { Ok(()) }
     }
 
-    /// Makes the primitives of the draws that wait, and puts them into lists.
+    /// Builds the primitives of the pending draws, and adds them to lists.
     fn make(&mut self) -> Result<()> {
         let waiting = std::mem::take(&mut self.waiting);
         if let Some(pool) = self.pool.filter(|_| waiting.is_worth_help()) {
@@ -278,7 +278,7 @@ impl<'a> Plbu<'a> {
         Ok(())
     }
 
-    /// The same with threads that help: all make pieces, and then each fills the lists of some blocks.
+    /// The same with all threads: they build pieces, and then each fills the lists of some blocks.
     fn make_by_all(&mut self, pool: &ThreadPool, waiting: &PendingDraws<'a>) -> Result<()> {
         let threads = pool.threads();
         let plan = waiting.plan(threads as u32);
@@ -309,7 +309,7 @@ impl<'a> Plbu<'a> {
         self.spare.append(&mut lock(spare));
         let mut all = Vec::with_capacity(pieces.len());
         for (number, piece) in pieces.into_iter().enumerate() {
-            // Whatever there was too much of, or wrong, is so again, now in the draws' order.
+            // Limits and faults are found again, now in the draws' order.
             let made = piece
                 .into_inner()
                 .filter(|made| self.entries + made.listed <= MAX_ENTRIES);
@@ -329,7 +329,7 @@ impl<'a> Plbu<'a> {
         Ok(())
     }
 
-    /// Makes a piece, and adds it: the number of its first primitive.
+    /// Builds a piece, and adds it; returns the number of its first primitive.
     fn make_one(
         &mut self,
         waiting: &PendingDraws<'a>,
@@ -347,7 +347,7 @@ impl<'a> Plbu<'a> {
         self.add(plan.command(waiting, number), waiting, made)
     }
 
-    /// Adds a piece that was made, the last draw of which has its command at an address: the number of its first primitive.
+    /// Adds a piece whose last draw has its command at an address; returns the number of its first primitive.
     fn add(&mut self, command: u32, waiting: &PendingDraws<'a>, made: &mut ChunkBuilder) -> Result<u32> {
         for draw in &made.covering {
             let draw = waiting.draws[*draw].rules.draw;
@@ -367,7 +367,7 @@ impl<'a> Plbu<'a> {
         }
     }
 
-    /// Where the sizes of points are, where each has its own.
+    /// The address of the points' sizes, if each has its own.
     fn sizes(&self, mode: PrimitiveMode) -> Option<u32> {
         if mode != PrimitiveMode::Points || self.setup.fixed_size {
             return None;
@@ -560,7 +560,7 @@ mod tests {
                 };
                 plbu.draw(address, &draw, &mut Notes::default()).unwrap();
             }
-            // So much that others help.
+            // Enough for several threads.
             let draw = DrawPrimitives {
                 start: 0,
                 count: 3 * (VERTICES / 3),

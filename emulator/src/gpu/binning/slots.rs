@@ -1,4 +1,4 @@
-//! Which vertices a draw names: those of its numbers, or of indices in memory.
+//! The vertices of a draw: consecutive ones, or by indices in memory.
 
 use crate::fault::Result;
 use crate::memory::Memory;
@@ -9,7 +9,7 @@ use utgard::stream::PrimitiveSetup;
 
 /// Slots of a draw's vertices in its arrays, by their numbers in the draw.
 pub(crate) struct Slots<'a> {
-    /// The indices as they lie in memory, where there are some, and the bytes of each.
+    /// The indices as bytes, if there are any, and the size of each.
     indices: Option<(Cow<'a, [u8]>, u32)>,
     /// The arrays begin with the vertex of this number.
     start: u32,

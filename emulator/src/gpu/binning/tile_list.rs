@@ -1,4 +1,4 @@
-//! The tiles of a PP job, as the lists of its processors have them (docs/spec/mali/tile-lists.md).
+//! The tiles of a PP job, from the lists of its processors (docs/spec/mali/tile-lists.md).
 
 use crate::fault::{Fault, FaultKind, Result};
 use crate::gpu::notes::Notes;
@@ -23,9 +23,9 @@ pub(crate) type ListedTile = ((u32, u32), Range<usize>);
 pub(crate) struct Tiles {
     /// The tiles in the order of rows, then columns, each once.
     pub tiles: Vec<ListedTile>,
-    /// What tiles mention: numbers of polygon lists.
+    /// The references of tiles: numbers of polygon lists.
     pub bin_references: Vec<u32>,
-    /// The polygon lists in the order of their first references: each one's address, and how often it is mentioned.
+    /// The polygon lists in the order of their first references: each one's address, and the number of its references.
     pub lists: Vec<(u32, u32)>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct Tiles {
 #[derive(Debug, Default)]
 struct Reading {
     tiles: Vec<ListedTile>,
-    /// What tiles mention: addresses of polygon lists.
+    /// The references of tiles: addresses of polygon lists.
     bin_references: Vec<u32>,
 }
 

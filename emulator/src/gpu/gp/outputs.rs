@@ -1,4 +1,4 @@
-//! What vertices store: positions, point sizes and varyings, each an array in memory, a batch of vertices at a time.
+//! Outputs of vertices: positions, point sizes and varyings, each an array in memory, stored a batch of vertices at a time.
 
 use crate::exec::{MAX_VERTICES as BATCH, Row};
 use crate::fault::Result;
@@ -10,7 +10,7 @@ use num::lanes::QuadLanes;
 use std::ops::Range;
 use utgard::stream::{ComponentType, OutputKind, VertexSpec};
 
-/// Bytes from one vertex to the next up to which a batch's attributes are read in one piece.
+/// Largest stride in bytes with which a batch's attributes are read in one piece.
 pub(crate) const MAX_NEAR: u32 = 256;
 
 /// The objects that outputs are stored into, while several threads do that, and their arrays, by object.
@@ -77,7 +77,7 @@ pub(crate) fn lend(
 }
 
 impl Borrowed {
-    /// Somewhere to store the parts of each output; nothing where they get in each other's way.
+    /// Targets for the parts of each output; nothing where they overlap.
     pub(super) fn sinks(&mut self) -> Option<Vec<Sinks<'_>>> {
         let mut all: Vec<Option<Sinks<'_>>> = (0..self.count).map(|_| None).collect();
         for (lent, arrays) in &mut self.objects {
@@ -94,7 +94,7 @@ impl Borrowed {
     }
 }
 
-/// An output's specification with position and point size as the floats they are.
+/// An output's specification, with the special types of positions and point sizes replaced by floats.
 pub(crate) fn plain(spec: VertexSpec) -> VertexSpec {
     match spec.output() {
         OutputKind::Position => VertexSpec::floats(spec.address, 4, spec.stride),
@@ -103,7 +103,7 @@ pub(crate) fn plain(spec: VertexSpec) -> VertexSpec {
     }
 }
 
-/// Stores one output of vertices, whose rows these are.
+/// Stores one output of vertices from its rows.
 pub(crate) fn store(
     memory: &mut Memory,
     spec: VertexSpec,
@@ -122,7 +122,7 @@ pub(crate) fn store(
     let start = spec.address.wrapping_add(spec.stride.wrapping_mul(vertices.start));
     let stride = spec.stride as usize;
     let all = stride * count.saturating_sub(1) + bytes;
-    // By far most arrays are all in one object.
+    // Nearly all arrays are in one object.
     if (bytes..=MAX_NEAR as usize).contains(&stride)
         && let Some(all) = memory.borrow_mut(start, all, stride == bytes)
     {
@@ -135,7 +135,7 @@ pub(crate) fn store(
     memory.write_apart(start, spec.stride, bytes, packed)
 }
 
-/// The same into a part of an array that was lent.
+/// Stores one output of vertices in a part of an array that was lent.
 pub(crate) fn store_apart(sink: &mut Sink<'_, '_>, spec: VertexSpec, vertices: Range<u32>, rows: Option<&[Row; 4]>) {
     let spec = plain(spec);
     let (Some(rows), Some(bytes)) = (rows, output_bytes(&spec)) else {

@@ -30,7 +30,7 @@ const CLAIM: u32 = 32;
 /// Vertices of a job at most.
 const MAX_VERTICES: u64 = 1 << 24;
 
-/// What runs vertices, and the threads that help.
+/// The engine that runs vertices, and the worker threads.
 pub type Workers<'a> = (&'a dyn Engine, Option<&'a ThreadPool>);
 
 /// The vertex stream's state.
@@ -44,13 +44,13 @@ pub struct VertexShader<'a> {
     outputs: Vec<VertexSpec>,
     attribute_count: usize,
     output_count: usize,
-    /// For each position array the array of point sizes that was filled with it.
+    /// For each position array the array of point sizes that was stored with it.
     pub point_sizes: HashMap<u32, u32>,
     /// Vertices that were run.
     pub vertices: u64,
     /// Instructions they ran.
     pub ran: u64,
-    /// How many they may run.
+    /// The limit of instructions.
     budget: u64,
 }
 
@@ -117,7 +117,7 @@ impl<'a> VertexShader<'a> {
             VertexCommand::Program(at) => {
                 self.program = memory.words(at.address, u32::from(at.instructions) * gp::WORDS as u32)?;
             }
-            // Steps of the hardware that nothing depends on here.
+            // Hardware synchronisation, which has no effect here.
             VertexCommand::Register41(_)
             | VertexCommand::VertexSemaphore(_)
             | VertexCommand::Flush(_)
@@ -175,7 +175,7 @@ impl<'a> VertexShader<'a> {
             faults: Mutex::default(),
             notes: Mutex::new(notes),
         };
-        // Batches that may get in each other's way come one after the other.
+        // Batches that may overwrite each other's data run in order.
         let pool = pool.filter(|_| count >= MANY && self.are_apart(count) && !room.keeps_writes());
         match pool {
             Some(pool) => {
@@ -206,7 +206,7 @@ impl<'a> VertexShader<'a> {
 
     /// Whether no vertex reads or stores what another stores.
     fn are_apart(&self, count: u32) -> bool {
-        // Not a byte more: arrays lie one behind the other.
+        // Exact to the byte: arrays are adjacent.
         let range = |spec: &VertexSpec| {
             let (start, bytes) = (u64::from(spec.address), u64::from(vector_bytes(spec)));
             start..start + u64::from(spec.stride) * u64::from(count.saturating_sub(1)) + bytes
@@ -214,7 +214,7 @@ impl<'a> VertexShader<'a> {
         let wraps = |range: &Range<u64>| range.end > 1 << 32;
         let touch = |a: &Range<u64>, b: &Range<u64>| a.start < b.end && b.start < a.end;
         let stored: Vec<VertexSpec> = self.outputs.iter().map(|spec| plain(*spec)).collect();
-        // Two outputs take turns within the same stride, or are in different places.
+        // Two outputs are interleaved in one stride, or apart.
         let take_turns = |a: &VertexSpec, b: &VertexSpec| {
             let (first, last) = (a.address.min(b.address), a.address.max(b.address));
             a.stride == b.stride && last - first + 16 <= a.stride
@@ -251,10 +251,10 @@ struct Work<'a> {
     attribute_count: usize,
     outputs: &'a [VertexSpec],
     output_count: usize,
-    /// Every vertex stores the same outputs, over those of the batch before: others stay zero.
+    /// Every vertex stores the same outputs, so that those of the batch before need not be cleared.
     stores_alike: bool,
     count: u32,
-    /// Batches that one takes at a time.
+    /// Batches that a worker takes at a time.
     claim: u32,
 }
 
@@ -266,7 +266,7 @@ struct Shared<'a> {
     /// Instructions that all vertices ran, and how many they may.
     ran: AtomicU64,
     budget: u64,
-    /// What went wrong in which batch.
+    /// Faults, each with its batch.
     faults: Mutex<Vec<(u32, Fault)>>,
     notes: Mutex<&'a mut Notes>,
 }
@@ -290,7 +290,7 @@ impl<'a> Shared<'a> {
         Ok(())
     }
 
-    /// The order of writes is observed.
+    /// Whether writes are logged, so that their order matters.
     fn keeps_writes(&self) -> bool {
         self.read().keeps_writes()
     }
@@ -345,7 +345,7 @@ impl Work<'_> {
         while let Some(claim) = room.claims.take(thread) {
             let first = claim as u32 * self.claim;
             let end = (first + self.claim).min(batches);
-            // Asked for once and not for each batch: that would have each wait until what was stored before has arrived.
+            // Taken once, not for each batch: taking waits until the stores before it have completed.
             let mut held = held.map(|(memory, sinks)| {
                 let of_claim: Vec<_> = sinks.iter().filter_map(|sinks| sinks.take(claim)).collect();
                 (memory, of_claim)
@@ -353,13 +353,13 @@ impl Work<'_> {
             let mut ran = 0;
             for number in first..end {
                 let is_last = number + 1 == end;
-                // Behind what is its own are others'.
+                // The next batches are another worker's.
                 let two = [vertices(number), if is_last { 0..0 } else { vertices(number + 1) }];
                 let held = held.as_mut().map(|(memory, sinks)| (*memory, &mut **sinks));
                 let done = self.one(room, held, engine, two, rows, notes);
                 let settled = done.and_then(|more| {
                     ran += more;
-                    // Small budgets are looked after at once.
+                    // Small budgets are checked after each batch.
                     match is_last || ran > room.budget >> 16 {
                         true => room.settle(&mut ran),
                         false => Ok(()),
@@ -374,15 +374,15 @@ impl Work<'_> {
         }
     }
 
-    /// Where vertices are in an array, if they are as near each other as by far most are.
+    /// The range of vertices in an array, if their stride is small, as it nearly always is.
     fn place(spec: &VertexSpec, vertices: &Range<u32>) -> Option<(u32, u32)> {
         let near = Some(spec.stride).filter(|stride| *stride <= MAX_NEAR && !vertices.is_empty());
         let all = near?.checked_mul(vertices.len() as u32)?;
         Some((spec.address.wrapping_add(spec.stride.wrapping_mul(vertices.start)), all))
     }
 
-    /// Fetches the attributes of a batch, and brings the next one's near: each array while the next is fetched, for no more
-    /// than some lines can be on their way at once.
+    /// Fetches the attributes of a batch, and prefetches the next one's: array by array, because the number of
+    /// outstanding cache lines is limited.
     fn fetch(&self, memory: &Memory, [vertices, ahead]: &[Range<u32>; 2], rows: &mut VertexRows, notes: &mut Notes) {
         for (number, spec) in self.attributes.iter().enumerate() {
             let Some(rows) = rows.attribute_mut(number) else {
@@ -399,8 +399,8 @@ impl Work<'_> {
         }
     }
 
-    /// Fetches and runs a batch, and stores what comes out: how many instructions it ran. What the next one will want comes
-    /// near meanwhile.
+    /// Fetches and runs a batch, stores its outputs, and returns the number of instructions. The next batch's data is
+    /// prefetched meanwhile.
     fn one(
         &self,
         room: &Shared<'_>,
@@ -448,7 +448,7 @@ impl Work<'_> {
     }
 }
 
-/// Specifications at an address; what is in no buffer object is nothing, for drivers announce attributes they do not
+/// Specifications at an address; those in no buffer object are missing: drivers announce attributes that they do not
 /// have.
 fn specs(memory: &Memory, address: u32, words: u16, notes: &mut Notes, what: &str) -> Vec<VertexSpec> {
     match memory.words(address, u32::from(words & !1).min(64)) {
@@ -483,7 +483,7 @@ fn fetch(memory: &Memory, spec: &VertexSpec, first: u32, vertices: usize, rows: 
     let length = components as u32 * bytes;
     let stride = spec.stride as usize;
     let start = spec.address.wrapping_add(spec.stride.wrapping_mul(first));
-    // By far most arrays are all in one object, and not much wider than what is read of them.
+    // Nearly all arrays are in one object, and not much wider than the components that are read.
     let all = u64::from(spec.stride) * (vertices as u64).saturating_sub(1) + u64::from(length);
     let near = u32::try_from(all).ok().filter(|_| spec.stride <= MAX_NEAR);
     if let Some(data) = near.and_then(|all| memory.bytes(start, all).ok()) {
@@ -547,7 +547,7 @@ fn vectors<const N: usize>(data: &[u8], stride: usize, vertices: usize, rows: &m
     if stride == 4 * N {
         return turn_in::<N>(data, vertices, rows);
     }
-    // Side by side first: what is not can only be turned number by number.
+    // Packed vectors first: others are transposed number by number.
     let mut packed = [[[0; 4]; N]; BATCH];
     for (vertex, vector) in packed.iter_mut().enumerate().take(vertices) {
         vector
@@ -603,7 +603,7 @@ fn component(spec: &VertexSpec, data: &[u8]) -> f32 {
 mod tests {
     use super::*;
 
-    /// Vertices whose attributes are what others store run in the stream's order.
+    /// Vertices whose attributes are other vertices' outputs run in the stream's order.
     #[test]
     fn vertices_that_read_what_others_store_are_found() {
         let cache = Cache::default();
@@ -616,7 +616,7 @@ mod tests {
         assert!(are_apart(VertexSpec::floats(0x4000, 4, 16), 0x200));
         assert!(!are_apart(VertexSpec::floats(0x4000, 4, 16), 0x400));
         assert!(!are_apart(VertexSpec::floats(0xff0, 4, 16), 10));
-        // One behind the other, to the byte.
+        // Adjacent, to the byte.
         assert!(are_apart(VertexSpec::floats(0x4000, 4, 16), 0x300));
         assert!(!are_apart(VertexSpec::floats(0x3fff, 4, 16), 0x300));
         assert!(are_apart(VertexSpec::floats(0x8000, 4, 16), 0x100));
