@@ -1,7 +1,7 @@
 //! Rows on the processor's vector units: 256 bits of x86, NEON, and a portable form. Every operation gives each
 //! lane the bits [`One`](num::lanes::One) gives.
 //!
-//! The types of lanes stay inside the crate, and only [`dispatch!`] names them: it takes a [`Found`], which can be had
+//! The types of lanes stay inside the crate, and only `dispatch!` names them: it takes a `Found`, which can be had
 //! only by asking the processor, and calls functions that are compiled for each instruction set.
 
 use std::sync::OnceLock;

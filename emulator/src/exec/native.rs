@@ -2,8 +2,8 @@
 //! this processor. Control flow, and operations without code, are left to the wide engine; all engines share the formulas, so
 //! the bits are the same.
 //!
-//! [`formulas`] records what the hardware computes into graphs, [`lower`] cuts programs into
-//! [regions](super::wide::region::RegionCode) that work on the wide engine's rows, and [`kernels`] shade whole tiles and batches
+//! `formulas` records what the hardware computes into graphs, `lower` cuts programs into
+//! regions that work on the wide engine's rows, and `kernels` shade whole tiles and batches
 //! with them. The crate [`jit`] compiles the graphs.
 
 mod compile_stats;
