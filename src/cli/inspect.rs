@@ -1,21 +1,30 @@
 //! `skrymir inspect`: a recording as a page to look into.
 
 use super::observe::parse_pixel;
+use super::trim::{Jobs, parse_frames};
 use crate::error::Error;
 #[cfg(not(target_family = "wasm"))]
 use crate::error::Within;
 use crate::outcome::{Failure, Outcome};
+use crate::say::{Progress, note};
 use clap::Args;
-use inspect::report::{Kind, Options, Report};
+#[cfg(not(target_family = "wasm"))]
+use inspect::report::Session;
+use inspect::report::{Options, Outline, Report};
 #[cfg(not(target_family = "wasm"))]
 use inspect::serve::{Recording, Server};
 use loader::trace::Trace;
+use std::ops::Range;
 use std::path::PathBuf;
+
+/// Draws that are shown in full without `--frames`.
+const DRAWS: usize = 200;
 
 /// Arguments of `inspect`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   skrymir inspect job.trace -o report.html --pixel 31,40
+  skrymir inspect game.trace -o report.html --frames 120..124
   skrymir inspect job.trace --serve")]
 pub struct InspectArgs {
     /// The recording
@@ -23,9 +32,14 @@ pub struct InspectArgs {
     /// Output file (HTML), self-contained
     #[arg(short, long, required_unless_present = "serve", conflicts_with = "serve")]
     pub output: Option<PathBuf>,
-    /// Serve the page on this machine only, and print its address; the served page shows the history of any pixel
+    /// Serve the page on this machine only, and print its address; the served page shows every frame, and the history of
+    /// any pixel
     #[arg(long)]
     pub serve: bool,
+    /// Frames with all draws, numbered from 0, including the last: 3..5, 3.., ..5, .. or 3; the others are in outline
+    /// [default: the last ones, up to 200 draws]
+    #[arg(long, value_name = "FIRST..LAST", value_parser = parse_frames, conflicts_with = "serve")]
+    pub frames: Option<Jobs>,
     /// Add the history of a pixel: every fragment drawn there, and its outcome
     #[arg(long, value_name = "X,Y", value_parser = parse_pixel)]
     pub pixel: Vec<(u32, u32)>,
@@ -43,44 +57,91 @@ pub fn run(args: &InspectArgs) -> Outcome {
         name: &name,
         pixels: &pixels,
     };
-    let report = inspect::report::collect(&trace, &options).map_err(Error::from)?;
-    if let Some([x, y]) = pixels.iter().find(|pixel| !is_in_a_picture(&report, **pixel)) {
-        return Err(Failure::usage(format_args!("--pixel {x},{y}: no job has such a pixel")));
-    }
     let Some(output) = &args.output else {
-        return serve(&trace, &report);
+        return serve(&trace, options);
     };
+    let outline = inspect::report::outline(&trace, &options).map_err(Error::from)?;
+    is_pixel(&outline.outline, &pixels)?;
+    let frames = frames(args, &outline.outline)?;
+    let mut progress = Progress::new("jobs", outline.outline.jobs_of(frames.clone()).len() as u64);
+    let report = inspect::report::collect_frames(&trace, &options, outline, frames, &mut || progress.step());
+    let report = report.map_err(Error::from)?;
     crate::outcome::write(output, inspect::report::page(&report, false))?;
     faults(&report)
 }
 
+/// The frames that are shown in full.
+fn frames(args: &InspectArgs, outline: &Outline) -> Outcome<Range<usize>> {
+    let count = outline.frames.len();
+    if let Some(frames) = &args.frames {
+        let wanted = frames.of(count);
+        return match wanted.is_empty() && count > 0 {
+            true => Err(Failure::usage(format_args!(
+                "--frames: the recording has frames 0..{}",
+                count - 1
+            ))),
+            false => Ok(wanted),
+        };
+    }
+    let mut draws = 0;
+    let mut fits = |frame: &&inspect::report::Frame| {
+        draws += frame.draws;
+        draws <= DRAWS
+    };
+    let last = outline
+        .frames
+        .iter()
+        .rev()
+        .take_while(&mut fits)
+        .count()
+        .max(1)
+        .min(count);
+    if last < count {
+        note(format_args!(
+            "frames 0..{} of {count} are in outline; --frames shows others, --serve all",
+            count - last - 1
+        ));
+    }
+    Ok(count - last..count)
+}
+
 /// Not where there are no sockets.
 #[cfg(target_family = "wasm")]
-fn serve(_trace: &Trace<'_>, _report: &Report) -> Outcome {
+fn serve(_trace: &Trace<'_>, _options: Options<'_>) -> Outcome {
     Err(Failure::usage("--serve: WebAssembly has no sockets"))
 }
 
 /// Serves until somebody ends it.
 #[cfg(not(target_family = "wasm"))]
-fn serve(trace: &Trace<'_>, report: &Report) -> Outcome {
+fn serve<'a>(trace: &'a Trace<'a>, options: Options<'a>) -> Outcome {
+    let pixels = options.pixels;
+    let session = Session::new(trace, options).map_err(Error::from)?;
+    is_pixel(&session.outline().outline, pixels)?;
+    let site = Recording::new(session);
     let server = Server::start().within(|| "cannot serve the page")?;
     crate::outcome::print(&format!("{}\n", server.url()))?;
-    let page = inspect::report::page(report, true);
-    Ok(server
-        .serve(&Recording { trace, report, page })
-        .within(|| "cannot serve the page")?)
+    Ok(server.serve(&site).within(|| "cannot serve the page")?)
 }
 
-fn is_in_a_picture(report: &Report, [x, y]: [u32; 2]) -> bool {
-    report.jobs.iter().any(|job| match &job.kind {
-        Kind::Pp(pp) => x < pp.size[0] && y < pp.size[1],
-        Kind::Gp(_) => false,
-    })
+/// Some job has each pixel.
+fn is_pixel(outline: &Outline, pixels: &[[u32; 2]]) -> Outcome {
+    let is_there = |[x, y]: [u32; 2]| {
+        outline
+            .jobs
+            .iter()
+            .filter_map(|job| job.size)
+            .any(|size| x < size[0] && y < size[1])
+    };
+    match pixels.iter().find(|pixel| !is_there(**pixel)) {
+        Some([x, y]) => Err(Failure::usage(format_args!("--pixel {x},{y}: no job has such a pixel"))),
+        None => Ok(()),
+    }
 }
 
 /// The page shows faults where they happened; whoever asked is told too.
 fn faults(report: &Report) -> Outcome {
-    let mut faults = report.jobs.iter().filter_map(|job| Some((job, job.fault.as_ref()?)));
+    let jobs = report.outline.jobs.iter();
+    let mut faults = jobs.filter_map(|job| Some((job, job.fault.as_ref()?)));
     match faults.next() {
         Some((job, fault)) => Err(Failure::bad(format_args!(
             "trace: job {} (at offset {:#x}): {fault}; the page shows it",

@@ -12,7 +12,7 @@ use inspect::shrink::Shrunk;
 use inspect::trim::{Trimmed, Untouched, trim};
 use loader::trace::Trace;
 use serde_json::json;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 
 /// Arguments of `trim`.
@@ -58,15 +58,32 @@ pub struct TrimArgs {
     pub tries: usize,
 }
 
-/// Some jobs of a recording, the last one included.
+/// Some jobs or frames of a recording, the last one included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Jobs {
     first: usize,
     last: Option<usize>,
 }
 
+impl Jobs {
+    /// Those of a recording that has so many.
+    pub(super) fn of(&self, count: usize) -> Range<usize> {
+        let end = self.last.map_or(count, |last| count.min(last.saturating_add(1)));
+        self.first.min(end)..end
+    }
+}
+
 fn parse_jobs(text: &str) -> Result<Jobs, String> {
-    let wrong = || "jobs are FIRST..LAST, such as 3..5".to_owned();
+    parse(text, "job")
+}
+
+/// Parses numbers of frames.
+pub(super) fn parse_frames(text: &str) -> Result<Jobs, String> {
+    parse(text, "frame")
+}
+
+fn parse(text: &str, what: &str) -> Result<Jobs, String> {
+    let wrong = || format!("{what}s are FIRST..LAST, such as 3..5");
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
     let jobs = match text.split_once("..") {
         None => {
@@ -82,7 +99,7 @@ fn parse_jobs(text: &str) -> Result<Jobs, String> {
         },
     };
     match jobs.last.is_some_and(|last| last < jobs.first) {
-        true => Err("the last job comes before the first".to_owned()),
+        true => Err(format!("the last {what} comes before the first")),
         false => Ok(jobs),
     }
 }

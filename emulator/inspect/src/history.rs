@@ -3,6 +3,7 @@
 //! The tile decides the outcome (`emulator::gpu::tile`) and reports it; this module formats it as text.
 
 use emulator::dump;
+use emulator::exec::observed::{Operand, PixelFragment};
 use emulator::gpu::binning::lists::Geometry;
 use emulator::gpu::pp::observe::{Fate, Place, Sample, Tested};
 use emulator::gpu::tile::{MAX_DEPTH, Stored, Verdict};
@@ -74,6 +75,24 @@ pub struct Entry {
     pub words: Vec<String>,
     /// The pixel's colour after it, as bytes, of the first sample.
     pub after: Option<[u8; 4]>,
+    /// Word of the instruction that gave its colour, or discarded it, if the program was observed.
+    pub instruction: Option<u32>,
+}
+
+/// Word of the instruction that decided an observed fragment: the last one that wrote the colour's register, or the one
+/// that discarded it.
+pub fn decisive(fate: &Fate, ran: &PixelFragment) -> Option<u32> {
+    let mut steps = ran.steps.iter().rev();
+    let of = match fate {
+        Fate::Outside => return None,
+        Fate::Discarded => steps.find(|step| step.discarded),
+        Fate::Tested(tested) => {
+            let register = format!("${}", tested.state.color_register);
+            let is_color = |operand: &Operand| operand.name.split('.').next() == Some(&register);
+            steps.find(|step| step.gives.iter().any(is_color))
+        }
+    };
+    of.map(|step| step.address)
 }
 
 /// The entry of an observed fragment; `job` is the geometry job's index.
@@ -88,6 +107,7 @@ pub fn entry(fragment: &ObservedFragment, job: Option<usize>) -> Entry {
         depth: None,
         words: vec![words.to_owned()],
         after: None,
+        instruction: None,
     };
     match &fragment.fate {
         Fate::Outside => plain(

@@ -3,8 +3,7 @@
 //! Only this machine can connect, and only with the random token in the address; requests with another host name (DNS
 //! rebinding) are rejected.
 
-use crate::report::{self, Report};
-use loader::trace::Trace;
+use crate::report::Session;
 use std::fmt::Write as _;
 use std::io::{self, Read};
 use tiny_http::{Header, Method, Request, Response};
@@ -44,14 +43,10 @@ pub trait Site {
     fn answer(&self, asked: &Asked<'_>) -> Answer;
 }
 
-/// A recording's page, and its pixels' histories.
+/// A recording's page, its frames, and its pixels' histories.
 pub struct Recording<'a> {
-    /// The recording.
-    pub trace: &'a Trace<'a>,
-    /// Its report.
-    pub report: &'a Report,
-    /// The page.
-    pub page: String,
+    session: Session<'a>,
+    page: String,
 }
 
 /// Limit on the size of a request body.
@@ -160,18 +155,38 @@ impl Site for Recording<'_> {
         match (asked.path, &asked.body) {
             (_, Some(_)) => Answer::refused(405, "only GET"),
             ("", None) => Answer::page(self.page.clone()),
+            ("frame", None) => self.frame(asked),
             ("history", None) => self.history(asked),
             _ => Answer::refused(404, "not found"),
         }
     }
 }
 
-impl Recording<'_> {
+impl<'a> Recording<'a> {
+    /// The site of a recording.
+    pub fn new(session: Session<'a>) -> Self {
+        Self {
+            page: session.page(),
+            session,
+        }
+    }
+
+    fn frame(&self, asked: &Asked<'_>) -> Answer {
+        let Some(number) = asked.number("number") else {
+            return Answer::refused(400, "expected frame?number=1");
+        };
+        match self.session.frame(number as usize) {
+            Ok(Some(sections)) => Answer::page(sections),
+            Ok(None) => Answer::refused(404, format!("there is no frame {number}")),
+            Err(fault) => Answer::refused(500, fault.to_string()),
+        }
+    }
+
     fn history(&self, asked: &Asked<'_>) -> Answer {
         let (Some(job), Some(x), Some(y)) = (asked.number("job"), asked.number("x"), asked.number("y")) else {
             return Answer::refused(400, "expected history?job=1&x=2&y=3");
         };
-        match report::history(self.trace, self.report, job as usize, [x, y]) {
+        match self.session.history(job as usize, [x, y]) {
             Ok(Some(page)) => Answer::page(page),
             Ok(None) => Answer::refused(404, format!("job {job} has no pixel {x},{y}")),
             Err(fault) => Answer::refused(500, fault.to_string()),
@@ -199,6 +214,8 @@ fn respond(request: Request, answer: Answer) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Options;
+    use loader::trace::Trace;
     use std::io::Write;
     use std::net::TcpStream;
 
@@ -226,19 +243,17 @@ mod tests {
                 pps: 1,
                 records: Vec::new(),
             };
-            let report = Report::default();
-            let site = Recording {
-                trace: &trace,
-                report: &report,
-                page: "the page".to_owned(),
+            let options = Options {
+                name: "the name",
+                pixels: &[],
             };
-            server.serve(&site)
+            server.serve(&Recording::new(Session::new(&trace, options).unwrap()))
         });
         let own = format!("127.0.0.1:{port}");
         let status = |path: &str, host: &str| ask(port, path, host)[9..12].to_owned();
         let answer = ask(port, &format!("/{token}/"), &own);
         assert!(
-            answer.starts_with("HTTP/1.1 200") && answer.ends_with("the page"),
+            answer.starts_with("HTTP/1.1 200") && answer.contains("<h1>the name</h1>"),
             "{answer}"
         );
         assert!(answer.contains("Referrer-Policy: no-referrer"));
@@ -254,6 +269,8 @@ mod tests {
             assert_eq!(status(&format!("/{token}/"), host), "403", "{host}");
         }
         assert_eq!(status(&format!("/{token}/other"), &own), "404");
+        assert_eq!(status(&format!("/{token}/frame?number=0"), &own), "404");
+        assert_eq!(status(&format!("/{token}/frame"), &own), "400");
         assert_eq!(status(&format!("/{token}/history?job=0&x=1"), &own), "400");
         assert_eq!(status(&format!("/{token}/history?job=0&x=1&y=1"), &own), "404");
     }

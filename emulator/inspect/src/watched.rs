@@ -16,16 +16,26 @@ pub struct Switch {
 impl Switch {
     /// An engine that is fast until it is turned on, and then observes a pixel.
     pub fn new(fast: Box<dyn Engine>, (x, y): (u32, u32)) -> Self {
+        Self::of(fast, Observed::new(Tell::Pixel(x, y), Box::new(std::io::sink())))
+    }
+
+    /// An engine that is fast until `watched` is turned on.
+    pub fn of(fast: Box<dyn Engine>, watched: Observed) -> Self {
         Self {
             fast: fast.into(),
-            watched: Observed::new(Tell::Pixel(x, y), Box::new(std::io::sink())),
+            watched,
             on: Arc::default(),
         }
     }
 
     /// Starts observing.
     pub fn turn_on(&self) {
-        self.on.store(true, Ordering::Relaxed);
+        self.set(true);
+    }
+
+    /// Starts or ends observing.
+    pub fn set(&self, on: bool) {
+        self.on.store(on, Ordering::Relaxed);
     }
 
     /// The observed fragments at the pixel.

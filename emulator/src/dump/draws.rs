@@ -2,6 +2,8 @@
 
 use super::state::program;
 use crate::fault::Result;
+use crate::gpu::binning::geometry;
+use crate::gpu::binning::slots::Slots;
 use crate::gpu::commands::Commands;
 use crate::gpu::state::State;
 use crate::memory::Memory;
@@ -58,6 +60,34 @@ pub struct VertexRun {
     pub attributes: Vec<VertexSpec>,
     /// Its outputs.
     pub outputs: Vec<VertexSpec>,
+}
+
+impl DrawSource {
+    /// Slots of the vertices of its first primitives, at most `most`, and the number of all of them.
+    ///
+    /// # Errors
+    /// When the indices are in no buffer object.
+    pub fn primitives(&self, memory: &Memory, most: u32) -> Result<(Vec<Vec<u32>>, u32)> {
+        let DrawPrimitives {
+            start,
+            count,
+            mode,
+            indexed,
+        } = self.command;
+        let slots = match indexed {
+            true => Slots::indexed(memory, &self.setup, self.indices, count, start)?,
+            false => Slots::in_order(),
+        };
+        let all = geometry::count(mode, count);
+        let of = |number: u32| {
+            let (corners, corner_count) = geometry::corners(mode, count, number);
+            corners[..corner_count]
+                .iter()
+                .map(|corner| slots.slot(*corner))
+                .collect()
+        };
+        Ok(((0..all.min(most)).map(of).collect(), all))
+    }
 }
 
 /// Edges of the viewport: left, right, top, bottom.

@@ -49,6 +49,20 @@ impl Observed {
         }
     }
 
+    /// Also keeps the fragments at these pixels, without text, for [`Observed::take_fragments`].
+    #[must_use]
+    pub fn keeping(self, pixels: &[(u32, u32)]) -> Self {
+        self.log().kept.extend(pixels);
+        self
+    }
+
+    /// The fragments that were kept since the last call, in order; there is room for as many steps again.
+    pub fn take_fragments(&self) -> Vec<PixelFragment> {
+        let mut log = self.log();
+        log.room = MAX_STEPS;
+        std::mem::take(&mut log.pixel)
+    }
+
     /// On hardware as switches suppose it.
     #[must_use]
     pub fn with_quirks(mut self, silicon: Silicon) -> Self {
@@ -172,6 +186,8 @@ enum Key {
 /// What was seen, and what the present vertex or quad is about.
 struct Log {
     tell: Tell,
+    /// The pixels whose fragments are kept.
+    kept: Vec<(u32, u32)>,
     sink: Sink,
     failed: Option<std::io::Error>,
     programs: Vec<Program>,
@@ -190,8 +206,13 @@ struct Log {
 
 impl Log {
     fn new(tell: Tell, sink: Sink) -> Self {
+        let kept = match tell {
+            Tell::Pixel(x, y) => vec![(x, y)],
+            Tell::Nothing | Tell::Everything => Vec::new(),
+        };
         Self {
             tell,
+            kept,
             sink,
             failed: None,
             programs: Vec::new(),
@@ -263,10 +284,12 @@ impl Log {
         self.line(number).map(|line| line.text.clone()).unwrap_or_default()
     }
 
-    /// Keeps a step of a fragment at the observed pixel, while there is room.
-    fn keep(&mut self, begins: Option<PixelFragment>, step: Step) {
+    /// Keeps a step of a fragment at an observed pixel, while there is room.
+    fn keep(&mut self, begins: Option<PixelFragment>, pixel: (u32, u32), step: Step) {
         self.pixel.extend(begins);
-        if let Some(fragment) = self.pixel.last_mut().filter(|_| self.room > 0) {
+        // The fragments of a quad step by turns.
+        let fragment = self.pixel.iter_mut().rev().find(|fragment| fragment.pixel == pixel);
+        if let Some(fragment) = fragment.filter(|_| self.room > 0) {
             fragment.steps.push(step);
             self.room -= 1;
         }

@@ -1,5 +1,6 @@
 //! Reports in a real browser: they open, work by mouse and keyboard, and show the replay's pictures.
 
+use super::animation;
 use super::devtools::Browser;
 use super::inspect::own;
 use crate::common;
@@ -292,10 +293,10 @@ impl Drop for Server {
     }
 }
 
-/// The served page shows the history of any pixel.
-fn serves(browser: &mut Browser, folder: &Path) {
-    let path = folder.join("own.trace");
-    std::fs::write(&path, own()).unwrap();
+/// A server of a recording, and its address.
+fn server(folder: &Path, name: &str, bytes: &[u8]) -> (Server, String) {
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).unwrap();
     let child = Command::new(env!("CARGO_BIN_EXE_skrymir"))
         .args(["inspect", path.to_str().unwrap(), "--serve"])
         .stdout(Stdio::piped())
@@ -305,7 +306,13 @@ fn serves(browser: &mut Browser, folder: &Path) {
     BufReader::new(server.0.stdout.take().unwrap())
         .read_line(&mut url)
         .unwrap();
-    browser.go(&format!("{}#job=1&draw=0&px=32,24", url.trim()));
+    (server, url.trim().to_owned())
+}
+
+/// The served page shows the history of any pixel.
+fn serves(browser: &mut Browser, folder: &Path) {
+    let (_server, url) = server(folder, "own.trace", &own());
+    browser.go(&format!("{url}#job=1&draw=0&px=32,24"));
     browser.wait("!!document.querySelector('.job.shown .history.asked .reason')");
     let reason = browser.ask("document.querySelector('.job.shown .history.asked .reason').textContent");
     browser.ask("location.hash = '#job=1&draw=0&px=0,0'");
@@ -316,6 +323,219 @@ fn serves(browser: &mut Browser, folder: &Path) {
         nothing.as_str().unwrap().starts_with("No fragment came here"),
         "{nothing}"
     );
+}
+
+/// A picture of the window, for people to look at.
+fn look(browser: &mut Browser, name: &str, [width, height]: [u32; 2]) {
+    let scrolled = browser.ask("[scrollX, scrollY]");
+    let at = |axis: usize| scrolled[axis].as_f64().expect("a number");
+    let picture = browser.screenshot([at(0), at(1), width.into(), height.into()]);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("inspect");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(format!("{name}-{width}.png")), picture).unwrap();
+}
+
+/// From the frame to the instruction that wrote a pixel, by keys alone.
+fn walk(browser: &mut Browser, frames: u32, draws: u32) {
+    // It opens on the last frame's picture, which is fetched.
+    let last = 2 * frames - 1;
+    browser.wait("!!document.querySelector('.job.shown .draw.shown .stage img')");
+    let opened =
+        browser.ask("[document.querySelector('.job.shown').id, document.querySelector('.draw.shown h3').textContent]");
+    assert_eq!(
+        opened,
+        serde_json::json!([format!("job={last}"), format!("Draw {}", draws - 1)])
+    );
+    // Two frames back, two draws back.
+    for back in 1..=2 {
+        browser.press("[", 219);
+        let job = last - 2 * back;
+        browser.wait(&format!(
+            "document.querySelector('.job.shown:not(.wanted) .draw.shown')?.id === 'job={job}&draw={}'",
+            draws - 1
+        ));
+    }
+    for back in 2..=3 {
+        browser.press("ArrowLeft", 37);
+        browser.wait(&format!(
+            "document.querySelector('.draw.shown h3').textContent === 'Draw {}'",
+            draws - back
+        ));
+    }
+    // A pixel of the first cube, and what drew it.
+    browser.press("p", 80);
+    browser.type_text("16");
+    browser.press("Tab", 9);
+    browser.type_text("105");
+    browser.enter();
+    browser.wait("document.activeElement.matches('.history')");
+    for _ in 0..12 {
+        if browser.ask("document.activeElement.matches('a.instruction')") == true {
+            break;
+        }
+        browser.press("Tab", 9);
+    }
+    assert_eq!(
+        browser.ask("document.activeElement.textContent.startsWith('by instruction ')"),
+        true
+    );
+    let wanted = browser.ask("decodeURIComponent(document.activeElement.hash.slice(1))");
+    browser.enter();
+    browser.wait("document.activeElement.matches('.program tr')");
+    assert_eq!(browser.ask("document.activeElement.id"), wanted);
+    let instruction = browser.ask("document.activeElement.querySelector('code').textContent");
+    // It writes the colour's register.
+    assert!(instruction.as_str().unwrap().contains("$0"), "{instruction}");
+}
+
+/// Searches find frames, resources by name, and memory by address.
+fn searches(browser: &mut Browser) {
+    for (text, wanted) in [
+        ("frame 3", "frame 3"),
+        ("job 4", "job 4: geometry"),
+        ("rgba8888", "texture 16 x 16 RGBA8888"),
+        ("0x20000010", "buffer "),
+        ("nothing of this name", "nothing is found"),
+    ] {
+        browser.ask("document.activeElement.blur()");
+        browser.press("/", 191);
+        browser.ask("document.activeElement.value = ''");
+        browser.type_text(text);
+        let found = browser.ask("document.querySelector('.search ol').textContent");
+        assert!(found.as_str().unwrap().contains(wanted), "{text}: {found}");
+    }
+    browser.ask("document.querySelector('.search input').value = ''");
+    browser.type_text("texture");
+    browser.enter();
+    browser.wait("document.activeElement.matches('.resources.shown tr')");
+    assert_eq!(browser.ask("document.querySelectorAll('.job.shown').length"), 0);
+    assert_eq!(
+        browser.ask("document.querySelectorAll('.resources tbody tr').length > 8"),
+        true
+    );
+}
+
+/// A click on any picture of a pixel job asks for the pixel, one on a texture tells the texel.
+fn clicks(browser: &mut Browser) {
+    let scroll = |browser: &mut Browser, selector: &str| {
+        browser.ask(&format!(
+            "document.querySelector({selector:?}).scrollIntoView({{ block: 'center' }})"
+        ));
+        let scrolled = browser.ask("[scrollX, scrollY]");
+        let [left, top, ..] = place(browser, selector);
+        let at = |axis: usize| scrolled[axis].as_f64().expect("a number");
+        [left - at(0), top - at(1)]
+    };
+    for (number, selector) in [
+        ".job.shown .targets img",
+        ".job.shown .maps img",
+        ".job.shown .draw.shown .mesh svg",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let x = 10 + number as u32;
+        let [left, top] = scroll(browser, selector);
+        browser.click(left + f64::from(x) + 0.5, top + 20.5);
+        browser.wait(&format!("location.hash.endsWith('px={x},20')"));
+    }
+    let [left, top] = scroll(browser, ".job.shown .draw.shown .textures img");
+    browser.click(left + 2.0, top + 2.0);
+    browser.wait("document.querySelector('.draw.shown .textures output')?.value === 'texel 0, 0: 255 255 255 255'");
+}
+
+/// A long recording is served frame by frame.
+#[test]
+fn long_recordings_are_walked_by_keys() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (frames, draws) = (40, 20);
+    let bytes = animation::recording(frames, draws);
+    let start = Instant::now();
+    let (_server, url) = server(folder.path(), "animation.trace", &bytes);
+    let served = start.elapsed();
+    let opened = browser.go(&url);
+    browser.wait("!!document.querySelector('.job.shown .draw.shown .stage img')");
+    let size = browser.ask("document.documentElement.outerHTML.length");
+    println!(
+        "{frames} frames of {draws} draws, {} bytes: served after {served:?}, opened in {opened:?}, with a picture after {:?}; \
+         {size} characters",
+        bytes.len(),
+        start.elapsed()
+    );
+    look(&mut browser, "opened", [1400, 1000]);
+    walk(&mut browser, frames, draws);
+    look(&mut browser, "instruction", [1400, 1000]);
+    browser.ask("location.hash = '#job=75&draw=10&px=16,105'");
+    browser.wait("!!document.querySelector('.job.shown .draw.shown .stage img') && !!document.querySelector('.job.shown .history')");
+    look(&mut browser, "pixel", [1400, 1000]);
+    clicks(&mut browser);
+    searches(&mut browser);
+    look(&mut browser, "resources", [1400, 1000]);
+    browser.ask("location.hash = '#job=74&draw=3'");
+    browser.wait("!!document.getElementById('job=74&draw=3')?.checkVisibility()");
+    browser.ask("document.getElementById('job=74&draw=3').scrollIntoView()");
+    look(&mut browser, "vertices", [1400, 1000]);
+    // Nothing is wider than a telephone, whatever is shown.
+    browser.resize(400, 800);
+    for (name, hash) in [
+        ("opened", "#job=79&draw=19"),
+        ("pixel", "#job=75&draw=10&px=16,105"),
+        ("vertices", "#job=74&draw=3"),
+        ("resources", "#resources"),
+    ] {
+        browser.ask(&format!("location.hash = {hash:?}"));
+        browser.wait(&format!(
+            "!!document.getElementById({:?})?.checkVisibility()",
+            hash[1..].split("&px").next().unwrap()
+        ));
+        browser.ask("new Promise((done) => setTimeout(done, 300))");
+        assert_eq!(
+            browser.ask("document.documentElement.scrollWidth <= 400"),
+            true,
+            "{name}"
+        );
+        browser.ask("scrollTo(0, 0)");
+        look(&mut browser, name, [400, 800]);
+        let below = browser.ask(&format!(
+            "(() => {{ document.getElementById({:?}).scrollIntoView(); return scrollY; }})()",
+            hash[1..].split("&px").next().unwrap()
+        ));
+        if below.as_f64().unwrap() > 0.0 {
+            look(&mut browser, &format!("{name}-below"), [400, 800]);
+        }
+    }
+    assert_eq!(browser.complaints, Vec::<String>::new(), "the browser's console");
+}
+
+/// Times and sizes of 300 frames of 20 draws; the recording stays beside the pictures of the window.
+#[test]
+#[ignore = "prints figures"]
+fn figures() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("inspect");
+    std::fs::create_dir_all(&folder).unwrap();
+    let (path, out) = (folder.join("animation.trace"), folder.join("animation.html"));
+    let bytes = animation::recording(300, 20);
+    std::fs::write(&path, &bytes).unwrap();
+    let start = Instant::now();
+    let done = Command::new(env!("CARGO_BIN_EXE_skrymir"))
+        .args([Path::new("inspect"), &path, Path::new("-o"), &out])
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    println!(
+        "300 frames of 20 draws, {} bytes: a page of {} bytes after {:?}",
+        bytes.len(),
+        std::fs::metadata(&out).unwrap().len(),
+        start.elapsed()
+    );
+    let Some(mut browser) = Browser::start() else { return };
+    let start = Instant::now();
+    let (_server, url) = server(&folder, "animation.trace", &bytes);
+    println!("served after {:?}", start.elapsed());
+    browser.go(&url);
+    browser.wait("!!document.querySelector('.job.shown .draw.shown .stage img')");
+    println!("with the last frame's picture after {:?}", start.elapsed());
 }
 
 #[test]

@@ -204,6 +204,17 @@ impl Browser {
         }
     }
 
+    /// Presses Enter where the focus is, as a key that inserts a text: links follow only that.
+    pub fn enter(&mut self) {
+        for kind in ["keyDown", "keyUp"] {
+            let mut params = json!({ "type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13 });
+            if kind == "keyDown" {
+                params["text"] = "\r".into();
+            }
+            self.call("Input.dispatchKeyEvent", params);
+        }
+    }
+
     /// Types a text where the focus is.
     pub fn type_text(&mut self, text: &str) {
         self.call("Input.insertText", json!({ "text": text }));

@@ -2,9 +2,10 @@
 
 use crate::common;
 
+use super::animation;
 use emulator::exec::wide::Wide;
 use inspect::history::End;
-use inspect::report::{Kind, Options, Pp, Report, collect, page};
+use inspect::report::{Kind, Options, Pp, Report, ResourceKind, Session, collect, collect_frames, outline, page};
 use loader::trace::{Record, Trace};
 use skrymir::mali::{self, Pair};
 use skrymir::picture::Picture;
@@ -183,10 +184,98 @@ fn markup_in_names_is_shown_and_does_not_run() {
     assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;&lt;/script&gt;"));
     // One JSON element, the early script and the page's own modules, each allowed by its hash.
     let scripts = page.matches("<script").count();
-    assert_eq!((scripts, page.matches("</script>").count()), (5, 5));
+    assert_eq!((scripts, page.matches("</script>").count()), (7, 7));
     assert_eq!(page.matches("script-src &#39;sha256-").count(), 1);
     // Negative control: the name is in the page.
     assert!(page.contains("onerror=alert(1)"));
+}
+
+/// Frames of a long recording: the outline has all of them, and those that are asked for are as in the whole report.
+#[test]
+fn frames_are_collected_on_demand() {
+    let (frames, draws) = (6, 5);
+    let bytes = animation::recording(frames, draws);
+    let trace = Trace::read(&bytes).unwrap();
+    let options = Options {
+        name: "animation.trace",
+        pixels: &[],
+    };
+    let whole = collect(&trace, &options).unwrap();
+    assert_eq!((whole.jobs.len(), whole.outline.frames.len()), (12, 6));
+    assert!(
+        whole
+            .outline
+            .frames
+            .iter()
+            .all(|frame| frame.draws == 5 && frame.jobs.len() == 2)
+    );
+    let painted = |report: &Report, job: usize| match &report.jobs.iter().find(|of| of.number == job).unwrap().kind {
+        Kind::Pp(pp) => pp
+            .draws
+            .iter()
+            .map(|draw| rgb(report, draw.picture.unwrap()))
+            .collect::<Vec<_>>(),
+        Kind::Gp(_) => Vec::new(),
+    };
+    assert_eq!(painted(&whole, 11).len(), 5);
+    assert_ne!(painted(&whole, 11), painted(&whole, 9), "the animation does not move");
+    // Some frames in full.
+    let mut done = 0;
+    let some = collect_frames(&trace, &options, outline(&trace, &options).unwrap(), 3..5, &mut || {
+        done += 1
+    })
+    .unwrap();
+    assert_eq!((some.jobs.len(), done, some.outline.jobs.len()), (4, 4, 12));
+    assert_eq!(painted(&some, 9), painted(&whole, 9));
+    let text = page(&some, false);
+    assert_eq!(text.matches("class=\"job wanted\"").count(), 8);
+    assert!(text.contains("data-open=\"job=9\""));
+    // Frames forwards, backwards, and with a pixel's history.
+    let session = Session::new(&trace, options.clone()).unwrap();
+    for frame in [5, 2, 3] {
+        let sections = session.frame(frame).unwrap().unwrap();
+        let last = format!("id=\"job={}&amp;draw=4\"", 2 * frame + 1);
+        assert!(
+            sections.contains(&last) && sections.matches("class=\"job\"").count() == 2,
+            "{frame}"
+        );
+        // The same numbers as in the whole report.
+        let summary = &whole.jobs[2 * frame + 1].summary;
+        assert!(sections.contains(summary.as_str()), "{frame}: {summary}");
+    }
+    assert!(session.frame(6).unwrap().is_none());
+    let history = session.history(7, [16, 100]).unwrap().unwrap();
+    assert!(history.contains("by instruction "), "{history}");
+    assert!(session.history(6, [16, 100]).unwrap().is_none(), "a geometry job");
+    // Resources with their users.
+    let count = |kind| whole.outline.resources.iter().filter(|one| one.kind == kind).count();
+    assert_eq!(
+        [
+            count(ResourceKind::Program),
+            count(ResourceKind::Texture),
+            count(ResourceKind::Target)
+        ],
+        [2, 1, 2]
+    );
+    let texture = whole
+        .outline
+        .resources
+        .iter()
+        .find(|one| one.kind == ResourceKind::Texture)
+        .unwrap();
+    assert_eq!((texture.name.as_str(), texture.users.len()), ("16 x 16 RGBA8888", 30));
+    // The mesh before and after the program.
+    let Kind::Gp(gp) = &whole.jobs[0].kind else {
+        panic!("a geometry job")
+    };
+    let titles: Vec<&str> = gp.draws[0].meshes.iter().map(|mesh| mesh.title.as_str()).collect();
+    assert_eq!(titles.len(), 3, "{titles:?}");
+    assert!(
+        gp.draws
+            .iter()
+            .flat_map(|draw| &draw.meshes)
+            .all(|mesh| mesh.outlines.len() == 12 && mesh.more == 0)
+    );
 }
 
 fn skrymir(arguments: &[&str]) -> Output {

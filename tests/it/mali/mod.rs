@@ -1,5 +1,6 @@
 //! Mali-400 programs and jobs.
 
+mod animation;
 mod browser;
 mod cli;
 mod conformance;

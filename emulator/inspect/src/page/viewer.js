@@ -27,6 +27,25 @@ async function ask(job, x, y) {
   });
 }
 
+// The pixel of a picture under the pointer. Pictures are drawn at whole pixels of the screen, and the border is outside the
+// picture.
+function place(event, picture, [width, height]) {
+  const box = picture.getBoundingClientRect();
+  const at = (from, size, pixels) => Math.min(pixels - 1, Math.max(0, Math.floor(from / size * pixels)));
+  const [left, top] = [Math.round(box.left) + picture.clientLeft, Math.round(box.top) + picture.clientTop];
+  return [at(event.clientX - left, picture.clientWidth, width), at(event.clientY - top, picture.clientHeight, height)];
+}
+
+// The colour of a pixel of a picture.
+async function colorOf(picture, [x, y], [width, height]) {
+  await picture.decode().catch(() => {});
+  if (!picture.naturalWidth) return undefined;
+  const context = make("canvas", { width: 1, height: 1 }).getContext("2d");
+  const [left, top] = [x * picture.naturalWidth / width, y * picture.naturalHeight / height].map(Math.floor);
+  context.drawImage(picture, left, top, 1, 1, 0, 0, 1, 1);
+  return [...context.getImageData(0, 0, 1, 1).data];
+}
+
 class Viewer {
   constructor(job, facts) {
     this.job = job;
@@ -47,7 +66,12 @@ class Viewer {
     for (const size of [1, 2, 4, 8]) this.zoom.append(make("option", { value: size }, `${size} ×`));
     // Small pictures are hard to click on.
     this.zoom.value = width > 512 ? 1 : width > 200 ? 2 : 4;
-    const ask = () => this.column.value && this.row.value && this.pick(this.column.value, this.row.value);
+    const ask = () => {
+      if (!this.column.value || !this.row.value) return;
+      this.follows = true;
+      this.pick(this.column.value, this.row.value);
+      this.show();
+    };
     for (const field of [this.column, this.row]) field.addEventListener("keydown", (event) => event.key === "Enter" && ask());
     this.bar = make("div", { class: "viewer", role: "group", "aria-label": `pictures of ${job.id.replace("=", " ")}` },
       make("button", { type: "button", "aria-label": "previous draw", onclick: turn(-1) }, "‹"),
@@ -59,9 +83,34 @@ class Viewer {
       make("button", { type: "button", onclick: ask }, "history"),
       this.color,
       make("p", { class: "help" }, make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " draws, ",
-        make("kbd", {}, ","), " ", make("kbd", {}, "."), " jobs; a click on the picture asks for that pixel"));
+        make("kbd", {}, ","), " ", make("kbd", {}, "."), " jobs, ", make("kbd", {}, "["), " ", make("kbd", {}, "]"),
+        " frames, ", make("kbd", {}, "p"), " pixel, ", make("kbd", {}, "/"), " search; a click on a picture asks for that pixel"));
     this.draws[0].before(this.bar);
     for (const draw of this.draws) this.stage(draw);
+    for (const picture of job.querySelectorAll("figure > img, figure.mesh > svg")) this.clickable(picture);
+  }
+
+  // Other pictures of the job's pixels choose one, too; those of textures tell a texel.
+  clickable(picture) {
+    const [width, height] = this.facts.size;
+    const svg = picture.matches("svg");
+    const size = svg ? [width, height] : [Number(picture.dataset.width), Number(picture.dataset.height)];
+    const texture = picture.closest(".textures");
+    if (!texture && (size[0] !== width || size[1] !== height)) return;
+    picture.classList.add("clickable");
+    picture.addEventListener("click", (event) => {
+      const at = place(event, picture, size);
+      if (texture) this.texel(picture, at, size);
+      else this.pick(...at);
+    });
+  }
+
+  // The colour of a texel, under its picture.
+  async texel(picture, at, size) {
+    const color = await colorOf(picture, at, size);
+    const figure = picture.closest("figure");
+    const said = figure.querySelector("output") ?? figure.appendChild(make("output", {}));
+    said.value = color ? `texel ${at.join(", ")}: ${color.join(" ")}` : "";
   }
 
   // The picture of a draw becomes a stage with lines and a mark over it.
@@ -70,13 +119,7 @@ class Viewer {
     if (!picture) return;
     const [width, height] = this.facts.size;
     const overlay = make("svg", { class: "overlay", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
-    const stage = make("div", { class: "stage", onclick: (event) => {
-      // Pictures are drawn at whole pixels of the screen, and the border is outside the picture.
-      const box = picture.getBoundingClientRect();
-      const at = (from, size, pixels) => Math.min(pixels - 1, Math.max(0, Math.floor(from / size * pixels)));
-      const [left, top] = [Math.round(box.left) + picture.clientLeft, Math.round(box.top) + picture.clientTop];
-      this.pick(at(event.clientX - left, picture.clientWidth, width), at(event.clientY - top, picture.clientHeight, height));
-    } });
+    const stage = make("div", { class: "stage", onclick: (event) => this.pick(...place(event, picture, [width, height])) });
     picture.replaceWith(stage);
     stage.append(picture, overlay);
   }
@@ -136,21 +179,15 @@ class Viewer {
   }
 
   // The colour of a pixel in the picture.
-  async read(picture, [x, y]) {
-    await picture.decode().catch(() => {});
-    if (!picture.naturalWidth) return;
-    const [width, height] = this.facts.size;
-    const canvas = make("canvas", { width: 1, height: 1 });
-    const context = canvas.getContext("2d");
-    const [left, top] = [x * picture.naturalWidth / width, y * picture.naturalHeight / height].map(Math.floor);
-    context.drawImage(picture, left, top, 1, 1, 0, 0, 1, 1);
-    this.color.value = context.getImageData(0, 0, 1, 1).data.slice(0, 3).join(" ");
+  async read(picture, pixel) {
+    const color = await colorOf(picture, pixel, this.facts.size);
+    if (color) this.color.value = color.slice(0, 3).join(" ");
   }
 
   // The history is on the page, comes from the server or the page around this one, or is unavailable.
   async history([x, y]) {
-    const have = this.job.querySelector(`.history[data-pixel="${x},${y}"]`);
-    if (have) return;
+    const there = () => this.job.querySelector(`.history[data-pixel="${x},${y}"]`);
+    if (there()) return this.follow(there());
     let section;
     if (data.live) {
       const page = new DOMParser().parseFromString(await ask(this.facts.number, x, y), "text/html");
@@ -159,10 +196,19 @@ class Viewer {
       section = make("section", { class: "history", "data-pixel": `${x},${y}` }, make("h3", {}, `Pixel ${x}, ${y}`),
         make("p", {}, `This page has no history of it: make it with --pixel ${x},${y}, or look with --serve.`));
     }
-    if (this.job.querySelector(`.history[data-pixel="${x},${y}"]`)) return;
+    if (there()) return;
     section.classList.add("asked");
     this.job.querySelector(".history.asked, .fault.asked")?.remove();
     this.bar.after(section);
+    this.follow(section);
+  }
+
+  // A history that was asked for by keys gets the focus.
+  follow(section) {
+    if (!this.follows) return;
+    this.follows = false;
+    section.tabIndex = -1;
+    section.focus();
   }
 }
 
@@ -176,5 +222,15 @@ function show() {
   viewers.get(job).show();
 }
 
+// A pixel by keys.
+addEventListener("keydown", (event) => {
+  const viewer = viewers.get(document.querySelector(".job.shown"));
+  if (event.key !== "p" || !viewer || event.target.matches("input, select, textarea") || event.altKey || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  viewer.column.focus();
+  viewer.column.scrollIntoView({ block: "nearest" });
+});
+
 addEventListener("hashchange", show);
+addEventListener("filled", show);
 show();

@@ -8,7 +8,9 @@ use super::pixels;
 use crate::error::{Error, Result};
 use crate::history::address;
 use crate::recorded;
-use emulator::exec::wide::Wide;
+use crate::watched::Switch;
+use emulator::exec::native::Native;
+use emulator::exec::observed::{Observed, Tell};
 use emulator::gpu::Gpu;
 use emulator::gpu::binning::lists::Geometry;
 use emulator::gpu::frame::Frame;
@@ -21,11 +23,13 @@ use std::sync::Arc;
 /// # Errors
 /// See [`collect`](super::collect()).
 pub fn history(trace: &Trace<'_>, report: &Report, job: usize, pixel: [u32; 2]) -> Result<Option<String>> {
-    let of = report.jobs.get(job).map(|job| &job.kind);
+    let of = report.jobs.iter().find(|of| of.number == job).map(|job| &job.kind);
     let Some(Kind::Pp(pp)) = of.filter(|kind| has(kind, pixel)) else {
         return Ok(None);
     };
-    let mut gpu = Gpu::new(Box::new(Wide::default()));
+    let observed = Observed::new(Tell::Nothing, Box::new(std::io::sink())).keeping(&[(pixel[0], pixel[1])]);
+    let switch = Switch::of(Box::new(Native::default()), observed.clone());
+    let mut gpu = Gpu::new(Box::new(switch.clone()));
     let mut made: Vec<(usize, Arc<Geometry>)> = Vec::new();
     let mut number = 0;
     for (offset, record) in &trace.records {
@@ -36,6 +40,7 @@ pub fn history(trace: &Trace<'_>, report: &Report, job: usize, pixel: [u32; 2]) 
         };
         if number == job {
             let painter = Painter::new(&Frame::parse(frame).map_err(at)?, &[pixel], false);
+            switch.turn_on();
             // Events before a fault are still reported; the fault is on the page.
             let _ = gpu.run_pp_observed(frame, &painter);
             let job_of = |of| {
@@ -44,7 +49,9 @@ pub fn history(trace: &Trace<'_>, report: &Report, job: usize, pixel: [u32; 2]) 
                     .map(|(job, _)| *job)
             };
             let mut html = Html::default();
-            for (pixel, entries) in pixels::histories(&painter.into_seen(), &[pixel], job_of) {
+            for (pixel, entries) in
+                pixels::histories(&painter.into_seen(), &[pixel], &observed.take_fragments(), job_of)
+            {
                 page_history::section(&mut html, job, pp, pixel, &entries);
             }
             return Ok(Some(html.finish()));

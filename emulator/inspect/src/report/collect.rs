@@ -2,6 +2,7 @@
 
 use super::geometry;
 use super::model::{Gp, Job, Kind, Painted, Pp, Report};
+use super::outline::{Brief, Gatherer};
 use super::paint::{Painter, Seen};
 use super::pixels::{self, Scrubber};
 use super::places::Places;
@@ -9,18 +10,21 @@ use super::programs::Programs;
 use crate::error::Error;
 use crate::history::address;
 use crate::recorded;
+use crate::watched::Switch;
 use emulator::dump::{self, DrawPrograms};
+use emulator::exec::native::Native;
 use emulator::exec::observed::{self, Observed, Tell};
 use emulator::fault::{Fault, FaultKind, Result};
-use emulator::gpu::Gpu;
 use emulator::gpu::binning::lists::Geometry;
 use emulator::gpu::frame::Frame;
 use emulator::gpu::notes::Notes;
+use emulator::gpu::{Gpu, PixelStats};
 use emulator::memory::Memory;
 use loader::trace::{Pipe, Record, Trace};
+use std::ops::Range;
 use std::sync::Arc;
 
-/// Limit on jobs in a report.
+/// Limit on jobs in full in a report.
 const MAX_JOBS: usize = 1000;
 
 /// Limit on shown draws of a pixel job.
@@ -45,14 +49,20 @@ struct Made {
     draws: Vec<DrawPrograms>,
 }
 
-struct Collector<'a> {
+/// Runs a recording job by job.
+pub(super) struct Collector<'a> {
     gpu: Gpu,
+    switch: Switch,
     observed: Observed,
     /// The engine's observations before the current job.
     before: observed::Report,
     made: Vec<Made>,
-    options: &'a Options<'a>,
+    options: Options<'a>,
+    outline: Option<Gatherer>,
     report: Report,
+    /// The next record and the next job.
+    next: usize,
+    number: usize,
 }
 
 /// Runs a recording and collects a report. A job that ends with a fault is reported, and the next one runs.
@@ -60,55 +70,144 @@ struct Collector<'a> {
 /// # Errors
 /// An invalid record: an object that does not fit, bytes outside all objects.
 pub fn collect(trace: &Trace<'_>, options: &Options<'_>) -> Result<Report, Error> {
-    let observed = Observed::new(Tell::Nothing, Box::new(std::io::sink()));
-    let mut collector = Collector {
-        gpu: Gpu::new(Box::new(observed.clone())),
-        observed,
-        before: observed::Report::default(),
-        made: Vec::new(),
-        options,
-        report: Report {
-            name: options.name.to_owned(),
-            device: recorded::device(trace),
-            ..Report::default()
-        },
-    };
-    for (offset, record) in &trace.records {
-        match record {
-            Record::Submit { pipe, frame, .. } => collector.job(*offset, *pipe, frame),
-            other => {
-                let job = collector.report.jobs.len();
-                let done = recorded::step(&mut collector.gpu, other);
-                done.map_err(|fault| Error::fault(job, *offset, fault))?;
-            }
-        }
+    let mut collector = Collector::new(trace, options.clone(), true);
+    collector.run(trace, MAX_JOBS, true)?;
+    collector.run(trace, usize::MAX, false)?;
+    let jobs = collector.number;
+    let mut report = collector.finish();
+    if jobs > MAX_JOBS {
+        report.left_out.insert(0, format!("{} jobs", jobs - MAX_JOBS));
     }
+    Ok(report)
+}
+
+/// The outline of a recording: a report without a job in full.
+///
+/// # Errors
+/// See [`collect`].
+pub fn outline(trace: &Trace<'_>, options: &Options<'_>) -> Result<Report, Error> {
+    let mut collector = Collector::new(trace, options.clone(), true);
+    collector.run(trace, usize::MAX, false)?;
     Ok(collector.finish())
 }
 
+/// Adds the jobs of some frames in full to a recording's [`outline`]; calls `done` after each.
+///
+/// # Errors
+/// See [`collect`].
+pub fn collect_frames(
+    trace: &Trace<'_>,
+    options: &Options<'_>,
+    outline: Report,
+    frames: Range<usize>,
+    done: &mut dyn FnMut(),
+) -> Result<Report, Error> {
+    let jobs = outline.outline.jobs_of(frames);
+    let mut collector = Collector::new(trace, options.clone(), false);
+    collector.run(trace, jobs.start, false)?;
+    for job in jobs.clone().take(MAX_JOBS) {
+        collector.run(trace, job + 1, true)?;
+        done();
+    }
+    let shown = collector.number;
+    let mut report = collector.finish();
+    report.outline = outline.outline;
+    if shown < jobs.end {
+        report.left_out.insert(0, format!("{} jobs", jobs.end - shown));
+    }
+    Ok(report)
+}
+
 /// A count with its noun.
-fn counted(count: usize, what: &str) -> String {
+fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-impl Collector<'_> {
-    fn finish(mut self) -> Report {
-        let jobs = self.report.jobs.len();
-        if jobs > MAX_JOBS {
-            self.report.jobs.truncate(MAX_JOBS);
-            self.report.left_out.push(format!("{} jobs", jobs - MAX_JOBS));
+impl<'a> Collector<'a> {
+    /// A collector before the first record.
+    pub(super) fn new(trace: &Trace<'_>, options: Options<'a>, with_outline: bool) -> Self {
+        let pixels: Vec<(u32, u32)> = options.pixels.iter().map(|[x, y]| (*x, *y)).collect();
+        let observed = Observed::new(Tell::Nothing, Box::new(std::io::sink())).keeping(&pixels);
+        let switch = Switch::of(Box::new(Native::default()), observed.clone());
+        Self {
+            gpu: Gpu::new(Box::new(switch.clone())),
+            switch,
+            observed,
+            before: observed::Report::default(),
+            made: Vec::new(),
+            report: Report {
+                name: options.name.to_owned(),
+                device: recorded::device(trace),
+                ..Report::default()
+            },
+            options,
+            outline: with_outline.then(Gatherer::default),
+            next: 0,
+            number: 0,
         }
-        let pictures = self.report.pictures.left_out;
-        if pictures > 0 {
-            self.report.left_out.push(format!("{pictures} pictures"));
-        }
-        self.report
     }
 
-    fn job(&mut self, offset: u64, pipe: Pipe, frame: &[u32]) {
+    /// The index of the next job.
+    pub(super) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// Runs up to a job, or to the end; `in_full` collects the jobs.
+    pub(super) fn run(&mut self, trace: &Trace<'_>, end: usize, in_full: bool) -> Result<(), Error> {
+        while let Some((offset, record)) = trace.records.get(self.next) {
+            match record {
+                Record::Submit { .. } if self.number >= end => break,
+                Record::Submit { pipe, frame, .. } => {
+                    self.switch.set(in_full);
+                    self.job(*offset, *pipe, frame, in_full);
+                    self.number += 1;
+                }
+                other => {
+                    let done = recorded::step(&mut self.gpu, other);
+                    done.map_err(|fault| Error::fault(self.number, *offset, fault))?;
+                }
+            }
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    /// The report of the jobs since the last call.
+    pub(super) fn take(&mut self) -> Report {
+        let empty = Report {
+            name: self.report.name.clone(),
+            device: self.report.device.clone(),
+            ..Report::default()
+        };
+        let mut report = std::mem::replace(&mut self.report, empty);
+        let pictures = report.pictures.left_out;
+        if pictures > 0 {
+            report.left_out.push(format!("{pictures} pictures"));
+        }
+        report
+    }
+
+    fn finish(mut self) -> Report {
+        let mut report = self.take();
+        report.outline = self.outline.map(Gatherer::finish).unwrap_or_default();
+        let [jobs, resources] = report.outline.left_out;
+        for (count, what) in [(jobs, "job in outline"), (resources, "use of a resource")] {
+            if count > 0 {
+                report.left_out.push(counted(count, what));
+            }
+        }
+        report
+    }
+
+    fn job(&mut self, offset: u64, pipe: Pipe, frame: &[u32], in_full: bool) {
         self.gpu.notes = Notes::default();
+        let mut brief = Brief {
+            number: self.number,
+            offset,
+            ..Brief::default()
+        };
         let mut job = Job {
-            number: self.report.jobs.len(),
+            number: self.number,
             offset,
             summary: String::new(),
             fault: None,
@@ -118,11 +217,27 @@ impl Collector<'_> {
             places: Places::default(),
             left_out: Vec::new(),
         };
-        let done = match pipe {
-            Pipe::Gp => self.geometry(frame, &mut job),
-            Pipe::Pp => self.pixels(frame, &mut job),
+        let done = match (pipe, in_full) {
+            (Pipe::Gp, _) => self.geometry(frame, &mut job, &mut brief, in_full),
+            (Pipe::Pp, true) => self.pixels(frame, &mut job),
+            (Pipe::Pp, false) => self.skim(frame, &mut job),
         };
         job.fault = done.err().map(|fault| fault.to_string());
+        if let Some(outline) = &mut self.outline {
+            let drawn = (pipe == Pipe::Pp).then(|| Frame::parse(frame).ok()).flatten();
+            if pipe == Pipe::Pp {
+                brief.size = Some(drawn.as_ref().map_or([0; 2], |frame| [frame.width, frame.height]));
+            }
+            if let Some(frame) = &drawn {
+                outline.pixels(&self.gpu.memory, self.number, frame);
+            }
+            (brief.summary, brief.fault) = (job.summary.clone(), job.fault.clone());
+            let drawn = drawn.filter(is_small);
+            outline.job(&self.gpu.memory, brief, drawn.as_ref());
+        }
+        if !in_full {
+            return;
+        }
         job.notes.extend(self.gpu.notes.iter().map(str::to_owned));
         if self.gpu.notes.lost() > 0 {
             job.left_out.push(format!("{} notes", self.gpu.notes.lost()));
@@ -131,42 +246,48 @@ impl Collector<'_> {
         self.report.jobs.push(job);
     }
 
-    fn geometry(&mut self, frame: &[u32], job: &mut Job) -> Result<()> {
+    /// A pixel job at full speed.
+    fn skim(&mut self, words: &[u32], job: &mut Job) -> Result<()> {
+        let frame = small(words)?;
+        let stats = self.gpu.run_pp(words)?;
+        job.summary = pixel_summary(&frame, None, &stats);
+        Ok(())
+    }
+
+    fn geometry(&mut self, frame: &[u32], job: &mut Job, brief: &mut Brief, in_full: bool) -> Result<()> {
         let mut gp = Gp::default();
-        match dump::streams(&self.gpu.memory, frame) {
-            Ok(streams) => {
+        match in_full.then(|| dump::streams(&self.gpu.memory, frame)) {
+            None => {}
+            Some(Ok(streams)) => {
                 let streams = streams.into_iter();
                 gp.streams = streams
                     .map(|stream| geometry::stream(stream, &mut job.left_out))
                     .collect();
             }
-            Err(fault) => job.notes.push(format!("the streams cannot be described: {fault}")),
+            Some(Err(fault)) => job.notes.push(format!("the streams cannot be described: {fault}")),
         }
         let draws = dump::draws(&self.gpu.memory, frame).unwrap_or_else(|fault| {
             job.notes.push(format!("the draws cannot be described: {fault}"));
             Vec::new()
         });
+        brief.draws = draws.len();
+        if let Some(outline) = &mut self.outline {
+            outline.geometry(&self.gpu.memory, job.number, &draws);
+        }
         let done = self.gpu.run_gp(frame);
-        let now = self.observed.report().unwrap_or_default();
-        let mut programs = Programs::new(&self.observed, &self.before, &now);
-        for (number, draw) in draws.iter().take(MAX_DRAWS).enumerate() {
-            let table = number < geometry::MAX_TABLES;
-            gp.draws
-                .push(geometry::draw(&self.gpu.memory, draw, &mut programs, table));
+        if in_full {
+            self.describe(&draws, gp, job);
         }
-        if draws.len() > MAX_DRAWS {
-            job.left_out.push(format!("{} draws", draws.len() - MAX_DRAWS));
-        }
-        finish_programs(programs, job);
-        self.before = now;
-        job.kind = Kind::Gp(gp);
         let stats = done?;
         job.summary = format!(
-            "{}, {} vertices, {} triangles, {} instructions",
-            counted(draws.len(), "draw"),
-            stats.vertices,
-            stats.primitives,
-            stats.instructions
+            "{}, {}, {}, {}",
+            counted(draws.len() as u64, "draw"),
+            match stats.vertices {
+                1 => "1 vertex".to_owned(),
+                many => format!("{many} vertices"),
+            },
+            counted(stats.primitives, "triangle"),
+            counted(stats.instructions, "instruction")
         );
         if let Some(geometry) = self
             .gpu
@@ -186,31 +307,42 @@ impl Collector<'_> {
         Ok(())
     }
 
+    /// The vertices of every draw, after the job.
+    fn describe(&mut self, draws: &[DrawPrograms], mut gp: Gp, job: &mut Job) {
+        let now = self.observed.report().unwrap_or_default();
+        let mut programs = Programs::new(&self.observed, &self.before, &now);
+        for (number, draw) in draws.iter().take(MAX_DRAWS).enumerate() {
+            let table = number < geometry::MAX_TABLES;
+            gp.draws
+                .push(geometry::draw(&self.gpu.memory, draw, &mut programs, table));
+        }
+        if draws.len() > MAX_DRAWS {
+            job.left_out.push(format!("{} draws", draws.len() - MAX_DRAWS));
+        }
+        finish_programs(programs, job);
+        self.before = now;
+        job.kind = Kind::Gp(gp);
+    }
+
     fn pixels(&mut self, words: &[u32], job: &mut Job) -> Result<()> {
         let mut pp = Pp {
             frame: dump::job(&self.gpu.memory, Pipe::Pp, words).unwrap_or_default(),
             ..Pp::default()
         };
-        let frame = match Frame::parse(words) {
+        let frame = match small(words) {
             Ok(frame) => frame,
             Err(fault) => {
                 job.kind = Kind::Pp(Box::new(pp));
-                return Err(fault.of(emulator::fault::Job::Pp));
+                return Err(fault);
             }
         };
-        if u64::from(frame.width) * u64::from(frame.height) > 1 << 24 {
-            job.kind = Kind::Pp(Box::new(pp));
-            return Err(Fault::new(
-                FaultKind::Limit,
-                "a picture of more than 4096 x 4096 pixels",
-            ));
-        }
         pp.size = [frame.width, frame.height];
         let under = recorded::picture(&self.gpu.memory, &frame)
             .ok()
             .flatten()
             .map(|under| under.rgba);
         let painter = Painter::new(&frame, self.options.pixels, true);
+        drop(self.observed.take_fragments());
         // Draws may sample the job's target: they are shown with its previous contents.
         let before = target_bytes(&self.gpu.memory, &frame);
         let done = self.gpu.run_pp_observed(words, &painter);
@@ -227,7 +359,10 @@ impl Collector<'_> {
         pp.maps.extend(pixels::maps(&seen, pp.size, &mut self.report.pictures));
         pp.costly = pixels::costliest(&seen);
         let made = &self.made;
-        pp.histories = pixels::histories(&seen, &inside(self.options.pixels, pp.size), |of| job_of(made, of));
+        let ran = self.observed.take_fragments();
+        pp.histories = pixels::histories(&seen, &inside(self.options.pixels, pp.size), &ran, |of| {
+            job_of(made, of)
+        });
         if seen.missing > 0 {
             job.left_out
                 .push(format!("{} fragments of chosen pixels", seen.missing));
@@ -235,15 +370,7 @@ impl Collector<'_> {
         let draws = pp.draws.len();
         job.kind = Kind::Pp(Box::new(pp));
         let stats = done?;
-        job.summary = format!(
-            "{} x {} pixels, {}, {} tiles, {} fragments, {} instructions",
-            frame.width,
-            frame.height,
-            counted(draws, "draw"),
-            stats.tiles,
-            stats.fragments,
-            stats.instructions
-        );
+        job.summary = pixel_summary(&frame, Some(draws), &stats);
         Ok(())
     }
 
@@ -265,10 +392,10 @@ impl Collector<'_> {
         for ((of, draw), seen) in order.iter().take(MAX_DRAWS) {
             let mut painted = Painted {
                 summary: format!(
-                    "{} fragments, {} instructions, {} tiles",
-                    seen.fragments,
-                    seen.instructions,
-                    seen.tiles()
+                    "{}, {}, {}",
+                    counted(seen.fragments, "fragment"),
+                    counted(seen.instructions, "instruction"),
+                    counted(seen.tiles() as u64, "tile")
                 ),
                 ..Painted::default()
             };
@@ -294,6 +421,36 @@ impl Collector<'_> {
         pp.maps = scrubber.finish(pictures);
         finish_programs(programs, job);
     }
+}
+
+/// Whether a pixel job's picture has a size that is shown.
+fn is_small(frame: &Frame) -> bool {
+    u64::from(frame.width) * u64::from(frame.height) <= 1 << 24
+}
+
+/// The frame of a pixel job that is run.
+fn small(words: &[u32]) -> Result<Frame> {
+    let frame = Frame::parse(words).map_err(|fault| fault.of(emulator::fault::Job::Pp))?;
+    match is_small(&frame) {
+        true => Ok(frame),
+        false => Err(Fault::new(
+            FaultKind::Limit,
+            "a picture of more than 4096 x 4096 pixels",
+        )),
+    }
+}
+
+/// A pixel job in a line; its draws are counted only in full.
+fn pixel_summary(frame: &Frame, draws: Option<usize>, stats: &PixelStats) -> String {
+    let draws = draws.map_or(String::new(), |draws| format!("{}, ", counted(draws as u64, "draw")));
+    format!(
+        "{} x {} pixels, {draws}{}, {}, {}",
+        frame.width,
+        frame.height,
+        counted(stats.tiles, "tile"),
+        counted(stats.fragments, "fragment"),
+        counted(stats.instructions, "instruction")
+    )
 }
 
 /// The geometry job whose primitives are at an address.

@@ -1,5 +1,6 @@
 //! Geometry jobs: streams as text, and the vertices of every draw.
 
+use super::mesh;
 use super::model::{Column, Geometry};
 use super::programs::Programs;
 use emulator::dump::{Command, DrawPrograms, DrawSource, Stream, VertexRun};
@@ -52,6 +53,7 @@ pub fn draw(memory: &Memory, of: &DrawPrograms, programs: &mut Programs<'_>, tab
     if table {
         let (columns, specs): (Vec<Column>, Vec<VertexSpec>) = columns(run).into_iter().unzip();
         draw.columns = columns;
+        draw.meshes = mesh::meshes(memory, source);
         let values = |at: u32| specs.iter().map(|spec| vertex::value(memory, spec, at)).collect();
         draw.rows = (0..run.count.min(MAX_VERTICES)).map(|at| (at, values(at))).collect();
     }

@@ -1,5 +1,6 @@
 //! The data of a report.
 
+use super::outline::Outline;
 use super::pictures::{PictureId, Pictures};
 use super::places::Places;
 use crate::history::Entry;
@@ -13,7 +14,9 @@ pub struct Report {
     pub name: String,
     /// The GPU and its number of pixel processors.
     pub device: String,
-    /// The jobs in order.
+    /// All jobs in outline.
+    pub outline: Outline,
+    /// The jobs that are shown in full, in order.
     pub jobs: Vec<Job>,
     /// Their pictures.
     pub pictures: Pictures,
@@ -77,6 +80,19 @@ pub struct Geometry {
     pub vertices: u32,
     /// Index of its program in the job.
     pub program: Option<usize>,
+    /// Its triangles before and after its program.
+    pub meshes: Vec<Mesh>,
+}
+
+/// The triangles of a draw by one of its attributes or outputs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mesh {
+    /// What they are by.
+    pub title: String,
+    /// Edges of the triangles, as points of a drawing of 1000 x 1000.
+    pub outlines: Vec<Vec<[f32; 2]>>,
+    /// Number of primitives that are not shown.
+    pub more: u32,
 }
 
 /// A column of a table of vertices.
@@ -106,6 +122,8 @@ pub struct Program {
 /// An instruction of a program.
 #[derive(Clone, Debug)]
 pub struct ProgramLine {
+    /// Its instruction's number, or its first word's in a fragment program.
+    pub address: u32,
     /// Its text.
     pub text: String,
     /// How often it ran in this job.

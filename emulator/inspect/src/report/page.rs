@@ -2,8 +2,9 @@
 
 use super::html::{Html, json};
 use super::model::{Job, Kind, Program, Report};
-use super::writer::{Writer, draw_name, job_name, program_name, program_title};
-use super::{page_geometry, page_pixels};
+use super::outline::{Brief, Frame};
+use super::writer::{Thumbnails, Writer, draw_name, job_name, line_name, program_name, program_title};
+use super::{page_geometry, page_pixels, page_resources};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
@@ -15,11 +16,16 @@ const STYLE: &str = include_str!("../page/style.css");
 const EARLY: &str = include_str!("../page/early.js");
 
 /// The page's script modules, which are independent.
-const SCRIPTS: [&str; 3] = [
+const SCRIPTS: [&str; 5] = [
     include_str!("../page/pictures.js"),
     include_str!("../page/places.js"),
     include_str!("../page/viewer.js"),
+    include_str!("../page/frames.js"),
+    include_str!("../page/search.js"),
 ];
+
+/// Limit on the faults in the header.
+const MAX_FAULTS: usize = 16;
 
 /// Where histories of pixels come from that are not on the page.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,7 +38,16 @@ enum HistorySource {
     Parent,
 }
 
-/// The page; `live` if a server provides the history of any pixel.
+/// The sections of a frame's jobs, for a page that lacks them.
+pub fn sections(report: &Report, frame: usize) -> String {
+    let mut writer = Writer::new(&report.pictures, format!("{frame}-"));
+    for job in &report.jobs {
+        self::job(&mut writer, report, job);
+    }
+    writer.html.finish()
+}
+
+/// The page; `live` if a server provides the history of any pixel, and the jobs that the report has only in outline.
 pub fn page(report: &Report, live: bool) -> String {
     written(
         report,
@@ -51,18 +66,28 @@ pub fn framed(report: &Report) -> String {
 }
 
 fn written(report: &Report, source: HistorySource) -> String {
-    let mut writer = Writer::new(&report.pictures);
+    let mut writer = Writer::new(&report.pictures, String::new());
+    let mut thumbnails = Thumbnails::new(&report.outline.thumbnails);
     head(&mut writer.html, report, source);
     writer
         .html
         .raw("<body>\n<a class=\"skip\" href=\"#main\">To the jobs</a>\n");
     header(&mut writer.html, report);
-    navigation(&mut writer.html, report);
-    writer.html.raw("<main id=\"main\">\n");
-    for job in &report.jobs {
-        self::job(&mut writer, report, job);
+    navigation(&mut writer.html, report, &mut thumbnails);
+    writer.html.raw("<main id=\"main\"");
+    if let Some(job) = opens(report) {
+        writer.html.raw(" data-open=\"").text(job_name(job)).raw("\"");
+    }
+    writer.html.raw(">\n");
+    let mut in_full = report.jobs.iter().peekable();
+    for brief in &report.outline.jobs {
+        match in_full.next_if(|job| job.number == brief.number) {
+            Some(job) => self::job(&mut writer, report, job),
+            None => placeholder(&mut writer.html, report, brief, source),
+        }
     }
     let mut html = writer.html;
+    page_resources::section(&mut html, &report.outline, &mut thumbnails);
     html.raw("</main>\n<script type=\"application/json\" id=\"data\">");
     let mut page = html.finish();
     page.push_str(&json(&data(report, source)));
@@ -104,13 +129,21 @@ fn head(html: &mut Html, report: &Report, source: HistorySource) {
 
 fn header(html: &mut Html, report: &Report) {
     html.raw("<header>\n<h1>").text(&report.name).raw("</h1>\n<p>");
-    html.text(format_args!("{}, {} jobs", report.device, report.jobs.len()))
-        .raw("</p>\n");
-    let faults = report
-        .jobs
-        .iter()
-        .filter_map(|job| Some((job.number, job.fault.as_ref()?)));
-    for (number, fault) in faults {
+    let outline = &report.outline;
+    html.text(format_args!("{}, {} jobs", report.device, outline.jobs.len()));
+    if outline.frames.len() > 1 {
+        html.text(format_args!(" in {} frames", outline.frames.len()));
+    }
+    html.raw(" · <a href=\"#resources\">textures, buffers, programs</a></p>\n");
+    let all = outline.jobs.iter();
+    let faults: Vec<_> = all.filter_map(|job| Some((job.number, job.fault.as_ref()?))).collect();
+    let count = faults.len();
+    if count > MAX_FAULTS {
+        html.raw("<p class=\"fault\">")
+            .text(count)
+            .raw(" jobs ended with a fault; the first ones:</p>\n");
+    }
+    for (number, fault) in faults.into_iter().take(MAX_FAULTS) {
         html.raw("<p class=\"fault\"><a href=\"#")
             .text(job_name(number))
             .raw("\">Job ");
@@ -126,21 +159,45 @@ fn header(html: &mut Html, report: &Report) {
     html.raw("</header>\n");
 }
 
-fn navigation(html: &mut Html, report: &Report) {
-    html.raw("<nav aria-label=\"Jobs and draws\">\n<ol>\n");
-    for job in &report.jobs {
-        html.raw("<li><a href=\"#").text(job_name(job.number)).raw("\">");
-        html.raw(if job.fault.is_some() {
+fn navigation(html: &mut Html, report: &Report, thumbnails: &mut Thumbnails<'_>) {
+    html.raw("<nav aria-label=\"Frames, jobs and draws\">\n<ol>\n");
+    let outline = &report.outline;
+    for (number, frame) in outline.frames.iter().enumerate() {
+        html.raw("<li class=\"frame\"><a href=\"#")
+            .text(job_name(frame.shows))
+            .raw("\">");
+        if let Some(thumbnail) = outline.jobs.get(frame.shows).and_then(|job| job.thumbnail) {
+            thumbnails.put(html, thumbnail);
+        }
+        html.raw("<span>Frame ").text(number).raw(" <small>");
+        let plural = if frame.draws == 1 { "" } else { "s" };
+        html.text(format_args!("{} draw{plural}", frame.draws))
+            .raw("</small></span></a>\n<ol>\n");
+        jobs(html, report, frame);
+        html.raw("</ol></li>\n");
+    }
+    html.raw("</ol>\n</nav>\n");
+}
+
+/// A frame's jobs, and the draws of those in full.
+fn jobs(html: &mut Html, report: &Report, frame: &Frame) {
+    for brief in &report.outline.jobs[frame.jobs.clone()] {
+        html.raw("<li class=\"of-frame\"><a href=\"#")
+            .text(job_name(brief.number))
+            .raw("\">");
+        html.raw(if brief.fault.is_some() {
             "<span class=\"bad\">fault</span> "
         } else {
             ""
         });
-        html.text(format_args!("{} {}", job.number, kind(job))).raw("</a>");
-        if let Kind::Pp(pp) = &job.kind {
+        html.text(format_args!("{} {}", brief.number, kind(brief))).raw("</a>");
+        let in_full = report.jobs.binary_search_by_key(&brief.number, |job| job.number);
+        let job = in_full.ok().map(|at| &report.jobs[at]);
+        if let Some(Kind::Pp(pp)) = job.map(|job| &job.kind) {
             html.raw("<ol>");
             for (number, draw) in pp.draws.iter().enumerate() {
                 html.raw("<li><a href=\"#")
-                    .text(draw_name(job.number, number))
+                    .text(draw_name(brief.number, number))
                     .raw("\">draw ")
                     .text(number);
                 html.raw(if draw.trouble.is_empty() {
@@ -154,13 +211,54 @@ fn navigation(html: &mut Html, report: &Report) {
         }
         html.raw("</li>\n");
     }
-    html.raw("</ol>\n</nav>\n");
 }
 
-fn kind(job: &Job) -> &'static str {
-    match job.kind {
-        Kind::Gp(_) => "GP, geometry",
-        Kind::Pp(_) => "PP, pixels",
+/// The job that the page opens on: the last with a chosen pixel, else the last frame's picture.
+fn opens(report: &Report) -> Option<usize> {
+    let is_chosen = |job: &&Job| match &job.kind {
+        Kind::Pp(pp) => pp.histories.iter().any(|(_, entries)| !entries.is_empty()),
+        Kind::Gp(_) => false,
+    };
+    let chosen = report.jobs.iter().rev().find(is_chosen);
+    let shown = report.jobs.iter().rev().find(|job| matches!(job.kind, Kind::Pp(_)));
+    let frame = report.outline.frames.last().map(|frame| frame.shows);
+    chosen.or(shown).map(|job| job.number).or(frame)
+}
+
+/// A job in outline.
+fn placeholder(html: &mut Html, report: &Report, brief: &Brief, source: HistorySource) {
+    html.raw("<section class=\"job wanted\" id=\"")
+        .text(job_name(brief.number))
+        .raw("\" tabindex=\"-1\" aria-label=\"Job ")
+        .text(brief.number);
+    let frame = report.outline.frame_of(brief.number).unwrap_or(0);
+    html.raw("\" data-frame=\"")
+        .text(frame)
+        .raw("\">\n<h2>Job ")
+        .text(brief.number)
+        .raw(": ");
+    html.raw(kind(brief))
+        .raw("</h2>\n<p class=\"summary\">")
+        .text(&brief.summary)
+        .raw("</p>\n");
+    if let Some(fault) = &brief.fault {
+        html.raw("<p class=\"fault\">Fault: ").text(fault).raw("</p>\n");
+    }
+    match source {
+        HistorySource::Server => html.raw("<p class=\"none\">It is being run …</p>\n"),
+        HistorySource::Absent => html
+            .raw("<p class=\"none\">This page has it in outline: make it with --frames ")
+            .text(format_args!("{frame}..{}", frame + 1))
+            .raw(", or look with --serve.</p>\n"),
+        HistorySource::Parent => html.raw("<p class=\"none\">This page has it in outline.</p>\n"),
+    };
+    html.raw("</section>\n");
+}
+
+fn kind(brief: &Brief) -> &'static str {
+    match brief.size {
+        None => "GP, geometry",
+        Some(_) => "PP, pixels",
     }
 }
 
@@ -174,7 +272,10 @@ fn job(writer: &mut Writer<'_>, report: &Report, job: &Job) {
         .raw("\">\n<h2>Job ")
         .text(number)
         .raw(": ")
-        .raw(kind(job))
+        .raw(match job.kind {
+            Kind::Gp(_) => "GP, geometry",
+            Kind::Pp(_) => "PP, pixels",
+        })
         .raw("</h2>\n<p class=\"summary\">");
     html.text(&job.summary).raw("</p>\n");
     let known = |address| job.places.has(address);
@@ -230,7 +331,9 @@ fn program(html: &mut Html, job: &Job, at: usize, program: &Program) {
     html.raw("<table class=\"code\"><thead><tr><th>runs</th><th>%</th><th>instruction</th></tr></thead><tbody>\n");
     for line in &program.lines {
         let heat = (line.hits * 9).div_ceil(most);
-        html.raw("<tr class=\"heat")
+        html.raw("<tr id=\"")
+            .text(line_name(job.number, at, line.address))
+            .raw("\" tabindex=\"-1\" class=\"heat")
             .text(heat)
             .raw("\"><td>")
             .text(line.hits)
@@ -284,16 +387,20 @@ fn memory(html: &mut Html, job: &Job) {
 
 /// The data for scripts and other programs.
 fn data(report: &Report, source: HistorySource) -> Value {
-    let job = |job: &Job| {
-        let mut value = json!({ "number": job.number, "offset": job.offset, "fault": job.fault, "notes": job.notes });
+    let job = |brief: &Brief| {
+        let mut value = json!({ "number": brief.number, "offset": brief.offset, "fault": brief.fault });
+        value["kind"] = if brief.size.is_some() { "pp" } else { "gp" }.into();
+        if let Some(size) = brief.size {
+            value["size"] = json!(size);
+        }
+        let in_full = report.jobs.binary_search_by_key(&brief.number, |job| job.number);
+        let Some(job) = in_full.ok().map(|at| &report.jobs[at]) else {
+            return value;
+        };
+        value["notes"] = json!(job.notes);
         match &job.kind {
-            Kind::Gp(gp) => {
-                value["kind"] = "gp".into();
-                value["draws"] = gp.draws.len().into();
-            }
+            Kind::Gp(gp) => value["draws"] = gp.draws.len().into(),
             Kind::Pp(pp) => {
-                value["kind"] = "pp".into();
-                value["size"] = json!(pp.size);
                 value["before"] = json!(pp.before.map(|picture| picture.0));
                 value["targets"] = pp
                     .targets
@@ -309,11 +416,21 @@ fn data(report: &Report, source: HistorySource) -> Value {
         }
         value
     };
-    let jobs: Vec<Value> = report.jobs.iter().map(job).collect();
+    let jobs: Vec<Value> = report.outline.jobs.iter().map(job).collect();
+    let frames = report.outline.frames.iter();
+    let frames: Vec<Value> = frames
+        .map(|frame| json!({ "first": frame.jobs.start, "end": frame.jobs.end, "shows": frame.shows, "draws": frame.draws }))
+        .collect();
+    let resources = report.outline.resources.iter();
+    let resources: Vec<Value> = resources
+        .map(|one| json!({ "kind": one.kind.name(), "name": one.name, "address": one.address, "bytes": one.bytes }))
+        .collect();
     let live = match source {
         HistorySource::Absent => json!(false),
         HistorySource::Server => json!(true),
         HistorySource::Parent => json!("parent"),
     };
-    json!({ "name": report.name, "device": report.device, "live": live, "jobs": jobs })
+    json!({
+        "name": report.name, "device": report.device, "live": live, "jobs": jobs, "frames": frames, "resources": resources,
+    })
 }

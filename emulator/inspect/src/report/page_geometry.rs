@@ -1,5 +1,7 @@
 //! Geometry jobs on the page.
 
+use super::html::Html;
+use super::mesh::SIDE;
 use super::model::{Geometry, Gp, Job, Kind, Report};
 use super::writer::{Writer, draw_name, program_name, program_title};
 
@@ -53,26 +55,28 @@ fn draw(writer: &mut Writer<'_>, report: &Report, job: &Job, draw: &Geometry) {
         .raw("</p>\n<p>");
     let painted = painted(report, job.number, draw.number);
     if painted.is_empty() {
-        html.raw("Nothing of it was painted by a pixel job here. ");
+        html.raw("Nothing of it was painted by a pixel job here.");
     }
-    for (of, number) in painted {
-        html.raw("<a href=\"#")
+    for (at, (of, number)) in painted.into_iter().enumerate() {
+        html.raw(if at > 0 { " · " } else { "" });
+        html.raw("<a class=\"painted\" href=\"#")
             .text(draw_name(of, number))
             .raw("\">Painted by job ")
             .text(of);
-        html.raw(" as draw ").text(number).raw("</a> ");
+        html.raw(" as draw ").text(number).raw("</a>");
     }
     if let Some((number, program)) = draw
         .program
         .and_then(|number| Some((number, job.programs.get(number)?)))
     {
-        html.raw("<a href=\"#")
+        html.raw(" · <a href=\"#")
             .text(program_name(job.number, number))
             .raw("\">")
             .text(program_title(program))
             .raw("</a>");
     }
     html.raw("</p>\n");
+    meshes(html, draw);
     if !draw.columns.is_empty() {
         table(writer, job, draw);
     }
@@ -82,7 +86,7 @@ fn draw(writer: &mut Writer<'_>, report: &Report, job: &Job, draw: &Geometry) {
 /// The pixel jobs that drew a draw, and its index in each.
 fn painted(report: &Report, job: usize, draw: u32) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
-    for of in report.jobs.iter().skip(job) {
+    for of in report.jobs.iter().filter(|of| of.number >= job) {
         if let Kind::Pp(pp) = &of.kind {
             let own = pp
                 .draws
@@ -93,6 +97,35 @@ fn painted(report: &Report, job: usize, draw: u32) -> Vec<(usize, usize)> {
         }
     }
     found
+}
+
+/// The triangles before and after the program.
+fn meshes(html: &mut Html, draw: &Geometry) {
+    if draw.meshes.is_empty() {
+        return;
+    }
+    html.raw("<div class=\"row\">\n");
+    for mesh in &draw.meshes {
+        html.raw("<figure class=\"mesh\"><svg role=\"img\" width=\"240\" height=\"240\" viewBox=\"0 0 ")
+            .text(format_args!("{SIDE} {SIDE}"))
+            .raw("\" aria-label=\"")
+            .text(&mesh.title)
+            .raw("\"><path d=\"");
+        for outline in &mesh.outlines {
+            for (at, [x, y]) in outline.iter().enumerate() {
+                html.raw(if at == 0 { "M" } else { "L" });
+                html.text(format_args!("{x:.0} {y:.0}"));
+            }
+            // A point is a line to itself.
+            html.raw("Z");
+        }
+        html.raw("\"/></svg><figcaption>").text(&mesh.title);
+        if mesh.more > 0 {
+            html.raw("; ").text(mesh.more).raw(" more are not shown");
+        }
+        html.raw("</figcaption></figure>\n");
+    }
+    html.raw("</div>\n");
 }
 
 fn table(writer: &mut Writer<'_>, job: &Job, draw: &Geometry) {

@@ -2,7 +2,7 @@
 
 use super::html::Html;
 use super::model::Pp;
-use super::writer::draw_name;
+use super::writer::{draw_name, line_name};
 use crate::history::{End, Entry, numbers};
 
 /// The history of a pixel as an HTML fragment.
@@ -70,7 +70,16 @@ fn entry(html: &mut Html, job: usize, pp: &Pp, entry: &Entry) {
             .raw("</small>");
     }
     html.raw("</td><td><b class=\"reason\">").raw(entry.reason).raw("</b> ");
-    html.text(entry.words.join("\n")).raw("</td><td>");
+    html.text(entry.words.join("\n"));
+    let program = painted.and_then(|draw| pp.draws[draw].program);
+    if let (Some(program), Some(instruction)) = (program, entry.instruction) {
+        html.raw("\n<a class=\"instruction\" href=\"#")
+            .text(line_name(job, program, instruction))
+            .raw("\">by instruction ")
+            .text(instruction)
+            .raw("</a>");
+    }
+    html.raw("</td><td>");
     if let Some(after) = entry.after {
         swatch(html, after);
         html.raw(" <code>")

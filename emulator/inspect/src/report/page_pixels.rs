@@ -61,7 +61,7 @@ fn draw(writer: &mut Writer<'_>, job: &Job, pp: &Pp, number: usize, draw: &Paint
         .raw("</h3>\n<p class=\"summary\">")
         .text(&draw.summary);
     if let Some((of, from)) = draw.from {
-        html.raw("; <a href=\"#")
+        html.raw("; <a class=\"its-vertices\" href=\"#")
             .text(draw_name(of, from))
             .raw("\">its vertices: job ")
             .text(of);

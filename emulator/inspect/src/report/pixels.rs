@@ -4,11 +4,13 @@ use super::model::{Painted, Pp, Shown, Texture};
 use super::paint::{DrawSeen, Planes, Seen};
 use super::pictures::{Pictures, greys, heat_map};
 use super::programs::Programs;
-use crate::history::{Entry, entry};
+use crate::history::{Entry, decisive, entry};
 use emulator::dump;
+use emulator::exec::observed::PixelFragment;
 use emulator::fault::{Fault, Result};
 use emulator::gpu::binning::lists::Geometry;
 use emulator::gpu::frame::{Frame, WriteBack};
+use emulator::gpu::pp::observe::Fate;
 use emulator::gpu::state::State;
 use emulator::gpu::tile::SIDE;
 use emulator::gpu::tile::write_back;
@@ -131,14 +133,28 @@ pub fn costliest(seen: &Seen) -> Vec<(u32, u32, u64)> {
 }
 
 /// Histories of the pixels, by the order of geometry jobs and primitives.
+///
+/// `ran` is what the engine kept of the fragments' programs.
 pub fn histories(
     seen: &Seen,
     pixels: &[[u32; 2]],
+    ran: &[PixelFragment],
     job_of: impl Fn(usize) -> Option<usize>,
 ) -> Vec<([u32; 2], Vec<Entry>)> {
     let of = |pixel: &[u32; 2]| {
         let own = seen.fragments.iter().filter(|fragment| fragment.pixel == *pixel);
-        let mut entries: Vec<Entry> = own.map(|fragment| entry(fragment, job_of(fragment.geometry))).collect();
+        // Every fragment inside of its draw's bounds runs its program, in the order of the tile's reports.
+        let is_own = |ran: &&PixelFragment| ran.pixel == (pixel[0], pixel[1]) && !ran.helps;
+        let mut programs = ran.iter().filter(is_own);
+        let mut entries: Vec<Entry> = own
+            .map(|fragment| Entry {
+                instruction: match fragment.fate {
+                    Fate::Outside => None,
+                    _ => programs.next().and_then(|ran| decisive(&fragment.fate, ran)),
+                },
+                ..entry(fragment, job_of(fragment.geometry))
+            })
+            .collect();
         // Those outside the picture were reported first.
         entries.sort_by_key(|entry| (entry.job, entry.primitive));
         (*pixel, entries)

@@ -104,6 +104,7 @@ fn since(line: &Line, before: Option<&Line>) -> ProgramLine {
     let ways = |line: &Line| line.ways.unwrap_or_default();
     let earlier = before.map_or([0; 2], ways);
     ProgramLine {
+        address: line.address,
         text: line.text.clone(),
         hits: line.hits - before.map_or(0, |line| line.hits),
         ways: line.ways.map(|[on, taken]| [on - earlier[0], taken - earlier[1]]),

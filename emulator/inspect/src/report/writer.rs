@@ -5,6 +5,7 @@ use super::model::{Job, Program, Shown};
 use super::pictures::{PictureId, Pictures};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use std::collections::BTreeSet;
 
 /// Minimum side to which small pictures are enlarged.
 const SMALL: u32 = 96;
@@ -14,6 +15,8 @@ pub struct Writer<'a> {
     /// The page.
     pub html: Html,
     pictures: &'a Pictures,
+    /// Before the numbers of pictures, where parts of a page have their own.
+    prefix: String,
     /// Pictures already on the page.
     there: Vec<bool>,
 }
@@ -33,6 +36,16 @@ pub fn program_name(job: usize, program: usize) -> String {
     format!("job={job}&program={program}")
 }
 
+/// Anchor of an instruction, by its address in its program.
+pub fn line_name(job: usize, program: usize, address: u32) -> String {
+    format!("job={job}&program={program}&line={address}")
+}
+
+/// Anchor of a resource.
+pub fn resource_name(resource: usize) -> String {
+    format!("resource={resource}")
+}
+
 /// A program's title.
 pub fn program_title(program: &Program) -> String {
     let mut stage = program.stage.name().to_owned();
@@ -40,12 +53,49 @@ pub fn program_title(program: &Program) -> String {
     format!("{stage} program, {} instructions", program.lines.len())
 }
 
+/// Thumbnails of a page; the data of each is embedded at its first use.
+pub struct Thumbnails<'a> {
+    pictures: &'a Pictures,
+    there: BTreeSet<PictureId>,
+}
+
+impl<'a> Thumbnails<'a> {
+    /// None of these is on the page yet.
+    pub fn new(pictures: &'a Pictures) -> Self {
+        Self {
+            pictures,
+            there: BTreeSet::new(),
+        }
+    }
+
+    /// A thumbnail, which is decoration: the text beside it says what it shows.
+    pub fn put(&mut self, html: &mut Html, id: PictureId) {
+        let png = self.pictures.get(id);
+        let [width, height] = png.size;
+        html.raw("<img class=\"thumb\" alt=\"\" width=\"")
+            .text(width)
+            .raw("\" height=\"")
+            .text(height);
+        match self.there.insert(id) {
+            true => html
+                .raw("\" id=\"thumb-")
+                .text(id.0)
+                .raw("\" src=\"data:image/png;base64,")
+                .text(BASE64_STANDARD.encode(&png.bytes)),
+            // The script copies the data.
+            false => html.raw("\" data-thumb=\"").text(id.0),
+        };
+        html.raw("\">");
+    }
+}
+
 impl<'a> Writer<'a> {
     /// An empty page.
-    pub fn new(pictures: &'a Pictures) -> Self {
+    pub fn new(pictures: &'a Pictures, prefix: String) -> Self {
         Self {
             html: Html::default(),
             pictures,
+            prefix,
             there: Vec::new(),
         }
     }
@@ -74,12 +124,15 @@ impl<'a> Writer<'a> {
         match first {
             true => html
                 .raw("<img id=\"picture-")
+                .text(&self.prefix)
                 .text(id.0)
                 .raw("\" decoding=\"async\" loading=\"lazy\""),
             false => html
                 .raw("<a class=\"same\" href=\"#picture-")
+                .text(&self.prefix)
                 .text(id.0)
                 .raw("\" data-picture=\"")
+                .text(&self.prefix)
                 .text(id.0)
                 .raw("\""),
         };

@@ -127,20 +127,24 @@ pub(super) fn step(log: &mut Log, step: &FragmentStep<'_>) {
         .line(step.number)
         .map(|line| line.address + step.instruction.words());
     log.count(step.number, branch.map(|_| step.next != on));
-    let tell = match log.tell {
+    let pixel = log.quad.place(step.lane);
+    let keeps = log.kept.contains(&pixel);
+    let tells = match log.tell {
         Tell::Nothing => false,
         Tell::Everything => true,
-        Tell::Pixel(x, y) => log.quad.place(step.lane) == (x, y),
+        Tell::Pixel(x, y) => pixel == (x, y),
     };
-    if tell {
+    if tells || keeps {
         let (begins, observed) = observed_step(log, step);
-        if let Some(fragment) = &begins {
-            let text = beginning(fragment, log.quad.place(step.lane));
-            log.say(&text);
+        if tells {
+            if let Some(fragment) = &begins {
+                let text = beginning(fragment, pixel);
+                log.say(&text);
+            }
+            log.say(&words_of(&observed, step.instruction.branch.is_some()));
         }
-        log.say(&words_of(&observed, step.instruction.branch.is_some()));
-        if let Tell::Pixel(..) = log.tell {
-            log.keep(begins, observed);
+        if keeps {
+            log.keep(begins, pixel, observed);
         }
     }
     log.quad.writes[step.lane].clear();
@@ -198,6 +202,7 @@ fn operands(step: &FragmentStep<'_>, written: &[(Register, u32, [f32; 4])]) -> (
 fn observed_step(log: &mut Log, step: &FragmentStep<'_>) -> (Option<PixelFragment>, Step) {
     let begins = (!std::mem::replace(&mut log.quad.reported[step.lane], true)).then(|| PixelFragment {
         program: log.program,
+        pixel: log.quad.place(step.lane),
         helps: log.quad.live >> step.lane & 1 == 0,
         steps: Vec::new(),
         painted: None,

@@ -109,6 +109,8 @@ pub struct Painted {
 pub struct PixelFragment {
     /// Number of its program.
     pub program: usize,
+    /// Column and row.
+    pub pixel: (u32, u32),
     /// It was a helper, for derivatives.
     pub helps: bool,
     /// Its instructions, up to a limit.
