@@ -1,23 +1,26 @@
 //! `skrymir dap`: the Debug Adapter Protocol on standard input and output.
 
 use super::draw;
-use crate::compile::{Wanted, compile};
 use crate::error::Error;
 use crate::mali::{self, Pair};
 use crate::outcome::{Outcome, read};
 use clap::Args;
-use compiler::Stage;
+use emulator::exec::observed;
+use inspect::dap::debug::{Assigned, Call, Debug, Local, Location};
 use inspect::dap::{Launch, Launched, Source};
+use loader::mbs::Stage;
 use loader::trace::{MAGIC, Trace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use utgard::shader;
+use translate::ShaderStage;
+use translate::frontend::Settings;
 
 /// Arguments of `dap`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The editor starts this command and talks to it; a launch request has one of
-  {\"program\": \"job.trace\"}                       a recording
+  {\"program\": \"job.trace\"}                       a recording; with \"symbols\": [\"a.frag\", \"b.mbs\"], its programs'
+                                                sources, or MBS with their symbols
   {\"vertex\": \"a.vert\", \"fragment\": \"a.frag\"}     a pair as for `draw`: sources, assembly or MBS
   {\"program\": \"both.wgsl\"}                       a file with both stages
 and may have scene, size ([w, h]), stopOnEntry, job (those before run fast), pixel ([x, y]) or vertex_number
@@ -57,7 +60,7 @@ fn launched(arguments: &Value) -> Outcome<Launched> {
                 checked.map_err(|error| crate::outcome::Failure::from(error).in_file(program))?;
                 return Ok(Launched {
                     recording: bytes,
-                    sources: Vec::new(),
+                    sources: symbols(arguments)?,
                 });
             }
             (program.clone(), program.clone())
@@ -90,32 +93,81 @@ fn size(value: &Value) -> Outcome<Option<[u32; 2]>> {
     Ok(Some([width, height]))
 }
 
-/// Which lines the instructions of a compiled source come of; nothing for what is no text that is compiled.
+/// A file's program of a stage, with the lines that its instructions come of if it is a source that is compiled; nothing for a
+/// file without one.
 fn source(path: &Path, stage: Stage) -> Option<Source> {
     let bytes = std::fs::read(path).ok()?;
-    if shader::recognises(std::str::from_utf8(&bytes).ok()?) {
-        return None;
-    }
-    let wanted = Wanted {
-        stage: Some(stage),
-        ..Wanted::default()
-    };
-    let compiled = compile(path, &bytes, wanted).ok()?;
-    let stage = match stage {
-        Stage::Vertex => emulator::exec::observed::Stage::Vertex,
-        Stage::Fragment => emulator::exec::observed::Stage::Fragment,
-    };
-    let text: Vec<&str> = std::str::from_utf8(&bytes).ok()?.lines().collect();
+    let (program, report) = mali::program_with_report(path, &bytes, stage, Settings::NONE).ok()?;
+    let text: Vec<&str> = std::str::from_utf8(&bytes).unwrap_or_default().lines().collect();
+    let (places, debug) = report.map(|report| (report.places, report.debug)).unwrap_or_default();
     Some(Source {
+        debug: debug_of(debug),
         path: path.display().to_string(),
-        stage,
-        lines: compiled
-            .report
-            .places
-            .into_iter()
-            .map(|lines| statements(lines, &text))
-            .collect(),
+        stage: match stage {
+            Stage::Vertex => observed::Stage::Vertex,
+            Stage::Fragment => observed::Stage::Fragment,
+        },
+        lines: places.into_iter().map(|lines| statements(lines, &text)).collect(),
+        program,
     })
+}
+
+/// What the compiler tells, as the debugger takes it.
+fn debug_of(compiled: compiler::debug::Debug) -> Debug {
+    let call = |call: compiler::debug::Call| Call {
+        name: call.name,
+        caller: call.caller,
+    };
+    let local = |local: compiler::ir::Local| Local {
+        name: local.name,
+        components: local.components,
+        call: local.call,
+    };
+    let assigned = |one: compiler::debug::Assigned| Assigned {
+        local: one.local,
+        component: one.component,
+        location: match one.location {
+            compiler::debug::Location::Register(register, component) => Location::Register(register, component),
+            compiler::debug::Location::Unit(unit) => Location::Unit(unit),
+        },
+    };
+    let of_instruction = |all: Vec<compiler::debug::Assigned>| all.into_iter().map(assigned).collect();
+    Debug {
+        calls: compiled.calls.into_iter().map(call).collect(),
+        places: compiled.places,
+        locals: compiled.locals.into_iter().map(local).collect(),
+        assigned: compiled.assigned.into_iter().map(of_instruction).collect(),
+    }
+}
+
+/// The files that a recording's programs may come from, both stages of each unless its name says which it is.
+fn symbols(arguments: &Value) -> Outcome<Vec<Source>> {
+    let Some(files) = arguments.get("symbols").filter(|files| !files.is_null()) else {
+        return Ok(Vec::new());
+    };
+    let wrong = || Error::usage("symbols are files: [\"a.frag\", \"b.mbs\"]");
+    let folder = Path::new(arguments["cwd"].as_str().unwrap_or_default());
+    let mut sources = Vec::new();
+    for file in files.as_array().ok_or_else(wrong)? {
+        let path = folder.join(file.as_str().ok_or_else(wrong)?);
+        let bytes = read(&path)?;
+        let named = translate::Source::new(&path.to_string_lossy(), &bytes)
+            .ok()
+            .and_then(|source| source.stage);
+        let found = [Stage::Vertex, Stage::Fragment]
+            .into_iter()
+            .filter(|stage| match named {
+                Some(ShaderStage::Vertex) => *stage == Stage::Vertex,
+                Some(ShaderStage::Fragment) => *stage == Stage::Fragment,
+                _ => true,
+            });
+        let before = sources.len();
+        sources.extend(found.filter_map(|stage| source(&path, stage)));
+        if sources.len() == before {
+            return Err(Error::input(format_args!("{} has no program", path.display())).into());
+        }
+    }
+    Ok(sources)
 }
 
 /// What a line that only declares something begins with.

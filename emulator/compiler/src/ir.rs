@@ -13,8 +13,39 @@ pub struct Value(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Block(pub u32);
 
-/// Bytes of the source, or nothing.
-pub type Span = Option<(u32, u32)>;
+/// Bytes of the source, in a call of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// The first byte.
+    pub start: u32,
+    /// The byte behind the last.
+    pub end: u32,
+    /// Index of the call.
+    pub call: u32,
+}
+
+/// A place in the source, or nothing.
+pub type Span = Option<Place>;
+
+/// A local variable of the source, or a column, element or member of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Local {
+    /// Its name; empty for what the source does not name.
+    pub name: String,
+    /// Number of components.
+    pub components: u32,
+    /// Index of the call that it belongs to.
+    pub call: u32,
+}
+
+/// A call of a function, which became part of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The function's name.
+    pub name: String,
+    /// Index of the call that it is in, and where; `None` of the entry point.
+    pub caller: Option<(u32, Span)>,
+}
 
 /// What comes from outside for each vertex or fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -231,6 +262,12 @@ pub struct Function {
     pub outputs: Vec<(Output, Value)>,
     /// Scalars of local memory.
     pub memory: u32,
+    /// Calls of functions, the entry point's first.
+    pub calls: Vec<Call>,
+    /// Local variables of the source.
+    pub locals: Vec<Local>,
+    /// Values that were given to local variables: index and component.
+    pub assigned: Vec<(Value, u32, u32)>,
 }
 
 impl Function {
@@ -305,7 +342,16 @@ impl Function {
     }
 }
 
+/// A range of bytes as a place in a call.
+pub fn span(range: Option<Range<usize>>, call: u32) -> Span {
+    range.map(|range| Place {
+        start: range.start as u32,
+        end: range.end as u32,
+        call,
+    })
+}
+
 /// A span as a range.
 pub fn range(span: Span) -> Option<Range<usize>> {
-    span.map(|(start, end)| start as usize..end as usize)
+    span.map(|place| place.start as usize..place.end as usize)
 }

@@ -51,6 +51,7 @@
 #[macro_use]
 extern crate wasm_test;
 
+pub mod debug;
 mod edges;
 pub mod emit;
 pub mod error;
@@ -364,7 +365,7 @@ fn glsl_es(text: &Text<'_>, stage: Stage, unroll: Unroll) -> Result<Shader> {
     })?;
     let highp = uplifted.highp.into_iter().map(|place| Note {
         message: "highp: the numbers of this processor are fp16 (steps of 1/1024, nothing beyond 65504)".to_owned(),
-        span: Some((place.start as u32, place.end as u32)),
+        span: ir::span(Some(place), 0),
     });
     shader.notes.extend(highp);
     Ok(shader)

@@ -1,5 +1,6 @@
 //! What a program costs.
 
+use crate::debug::Debug;
 use crate::emit::{Code, Emitted};
 use crate::front::Shader;
 use crate::interface::Stage;
@@ -75,6 +76,9 @@ pub struct Report {
     pub places: Vec<Vec<u32>>,
     /// Where the hardware's numbers may not be enough.
     pub warnings: Vec<Warning>,
+    /// What debuggers show; empty without a text.
+    #[serde(skip)]
+    pub debug: Debug,
 }
 
 /// Number of the line a place is in.
@@ -91,7 +95,7 @@ fn lines(spans: &[Vec<Span>], text: &str) -> Vec<Line> {
         let operations = if instruction.is_empty() { &idle[..] } else { instruction };
         let mut seen = Vec::new();
         for span in operations {
-            let line = span.map(|(start, _)| line_of(text, start));
+            let line = span.map(|place| line_of(text, place.start));
             let entry = lines.entry(line).or_insert(Line {
                 line,
                 operations: 0,
@@ -112,7 +116,7 @@ fn lines(spans: &[Vec<Span>], text: &str) -> Vec<Line> {
 /// The lines of each instruction, each line once, in order.
 fn places(spans: &[Vec<Span>], text: &str) -> Vec<Vec<u32>> {
     let of = |instruction: &Vec<Span>| {
-        let lines = instruction.iter().flatten().map(|(start, _)| line_of(text, *start));
+        let lines = instruction.iter().flatten().map(|place| line_of(text, place.start));
         lines.collect::<BTreeSet<u32>>().into_iter().collect()
     };
     spans.iter().map(of).collect()
@@ -147,7 +151,7 @@ fn of_operation(function: &Function, inst: &Inst) -> Vec<String> {
 
 /// What the source said about precision, constants that fp16 cannot hold, and what loses precision on its way.
 fn warnings(shader: &Shader, text: Option<&str>) -> Vec<Warning> {
-    let line = |span: Span| span.zip(text).map(|((start, _), text)| line_of(text, start));
+    let line = |span: Span| span.zip(text).map(|(place, text)| line_of(text, place.start));
     let notes = shader.notes.iter().map(|note| (note.span, note.message.clone()));
     let mut warnings: Vec<(Span, String)> = notes.collect();
     if shader.stage == Stage::Fragment {
@@ -174,9 +178,9 @@ fn warnings(shader: &Shader, text: Option<&str>) -> Vec<Warning> {
 
 pub(crate) fn report(emitted: &Emitted, shader: &Shader, text: Option<&str>) -> Report {
     let stats = stats::stats(&emitted.program);
-    let (spans, temporaries, spills) = match &emitted.code {
-        Code::Vertex(program) => (&program.spans, program.temporaries, program.spills),
-        Code::Fragment(program) => (&program.spans, program.temporaries, program.spills),
+    let (spans, assigned, temporaries, spills) = match &emitted.code {
+        Code::Vertex(program) => (&program.spans, &program.assigned, program.temporaries, program.spills),
+        Code::Fragment(program) => (&program.spans, &program.assigned, program.temporaries, program.spills),
     };
     let units: Vec<Unit> = stats
         .units
@@ -208,6 +212,9 @@ pub(crate) fn report(emitted: &Emitted, shader: &Shader, text: Option<&str>) -> 
         lines: text.map(|text| lines(spans, text)).unwrap_or_default(),
         places: text.map(|text| places(spans, text)).unwrap_or_default(),
         warnings: warnings(shader, text),
+        debug: text
+            .map(|text| Debug::new(&shader.function, spans, assigned, |start| line_of(text, start)))
+            .unwrap_or_default(),
     }
 }
 

@@ -6,9 +6,11 @@
 //! vertex is one thread.
 
 mod breakpoints;
+pub mod debug;
 mod debuggee;
 mod evaluate;
 mod invocation;
+mod names;
 mod programs;
 mod session;
 mod stepper;
@@ -16,19 +18,25 @@ mod views;
 mod wire;
 
 use crate::error::Result;
+use debug::Debug;
 use emulator::exec::observed::Stage;
+use loader::mbs::Program;
 use serde_json::Value;
 use std::io::{Read, Write};
 
-/// A source that a program was compiled from.
+/// A file that a program comes from: a source, assembly, or MBS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// Its file.
     pub path: String,
     /// The processor that the program is for.
     pub stage: Stage,
-    /// The source lines that each instruction implements, in code order.
+    /// The source lines that each instruction implements, in code order; empty without a source.
     pub lines: Vec<Vec<u32>>,
+    /// The program, whose symbols name its values.
+    pub program: Program,
+    /// Functions and local variables of the source.
+    pub debug: Debug,
 }
 
 /// What is debugged.

@@ -40,12 +40,19 @@ pub struct Linked {
     pub positions: u32,
 }
 
+/// The kinds of textures.
+const SAMPLERS: [SymbolType; 3] = [
+    SymbolType::SAMPLER_2D,
+    SymbolType::SAMPLER_CUBE,
+    SymbolType::SAMPLER_EXTERNAL,
+];
+
 fn fail<T>(message: String) -> Result<T> {
     Err(ErrorKind::Link(message).into())
 }
 
 /// Columns or elements of a symbol: how many, floats of each, and from one to the next.
-fn elements(symbol: &Symbol) -> (u32, u32, u32) {
+pub fn elements(symbol: &Symbol) -> (u32, u32, u32) {
     let (components, entries) = (u32::from(symbol.components), u32::from(symbol.entries.max(1)));
     match symbol.kind {
         SymbolType::MATRIX => (
@@ -206,15 +213,14 @@ fn uniforms(draw: &Draw<'_>, linked: &mut Linked) -> Result<()> {
     Ok(())
 }
 
+/// Whether a symbol is a texture's, which has no numbers.
+pub fn is_sampler(symbol: &Symbol) -> bool {
+    SAMPLERS.contains(&symbol.kind)
+}
+
 /// A program's uniforms as floats: initial values, what the runtime gives, what the draw gives.
 fn block(draw: &Draw<'_>, program: &Program) -> Result<Vec<f32>> {
     let [(_, symbols), ..] = program.tables();
-    let is_sampler = |symbol: &Symbol| {
-        matches!(
-            symbol.kind,
-            SymbolType::SAMPLER_2D | SymbolType::SAMPLER_CUBE | SymbolType::SAMPLER_EXTERNAL
-        )
-    };
     let mut floats = Vec::new();
     for symbol in symbols.iter().filter(|symbol| symbol.is_used() && !is_sampler(symbol)) {
         let given = draw
@@ -260,14 +266,9 @@ fn place(symbol: &Symbol, values: &[f32], floats: &mut Vec<f32>) -> Result<()> {
 /// Samplers in the order they lie; the code counts them in that order (\[?\]: seen with one only).
 fn textures(draw: &Draw<'_>, linked: &mut Linked) -> Result<()> {
     let [(_, symbols), ..] = draw.fragment.tables();
-    let kinds = [
-        SymbolType::SAMPLER_2D,
-        SymbolType::SAMPLER_CUBE,
-        SymbolType::SAMPLER_EXTERNAL,
-    ];
     let mut samplers: Vec<&Symbol> = symbols
         .iter()
-        .filter(|symbol| symbol.is_used() && kinds.contains(&symbol.kind))
+        .filter(|symbol| symbol.is_used() && is_sampler(symbol))
         .collect();
     samplers.sort_by_key(|symbol| symbol.offset);
     for sampler in samplers {

@@ -66,6 +66,17 @@ impl Inputs {
     pub fn offset(&self, column: u32, row: u32) -> [f32; 2] {
         [column as f32 + 0.5 - self.origin[0], row as f32 + 0.5 - self.origin[1]]
     }
+
+    /// A component of the varyings at a distance from the origin; behind the last slot are zeros.
+    #[inline(always)]
+    pub fn varying(&self, component: usize, [x, y]: [f32; 2]) -> f32 {
+        let slot = self.varyings.get(component / 4);
+        let linear = slot.map_or(0.0, |slot| slot[component % 4].at(x, y));
+        match self.flat {
+            true => linear,
+            false => linear * (1.0 / self.inverse_w.at(x, y)),
+        }
+    }
 }
 
 /// Primitives whose inputs are [side by side](ManyInputs).

@@ -363,6 +363,202 @@ fn stepped_fragments_are_the_pictures() {
     }
 }
 
+/// A pair with a function, local variables, a matrix and a structure, all of which have names.
+const NAMED: [&str; 2] = [
+    "attribute vec4 position;
+attribute vec3 color;
+uniform mat4 turn;
+varying vec3 tint;
+
+void main() {
+    vec4 turned = turn * position;
+    gl_Position = turned;
+    tint = color * 0.5;
+}
+",
+    "precision mediump float;
+varying vec3 tint;
+uniform float bright;
+uniform vec3 lamp;
+
+float power(vec3 light) {
+    float sum = light.x * lamp.x + light.y * lamp.y;
+    return sqrt(sum) + bright;
+}
+
+void main() {
+    vec3 light = tint * bright;
+    float strong = power(light.zyx);
+    gl_FragColor = vec4(light * strong, 1.0);
+}
+",
+];
+
+/// The names and values that a thread's frame shows, by scope.
+fn shown(adapter: &mut Adapter, at: &mut u64, frame: u64) -> HashMap<String, Vec<(String, String)>> {
+    let scopes = talk(adapter, at, &[("scopes", json!({ "frameId": frame }))], "");
+    let mut all = HashMap::new();
+    for scope in scopes["body"]["scopes"].as_array().unwrap() {
+        let asked = json!({ "variablesReference": scope["variablesReference"] });
+        let reply = talk(adapter, at, &[("variables", asked)], "");
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let rows = reply["body"]["variables"].as_array().unwrap().iter();
+        let rows = rows.map(|row| (text(&row["name"]), text(&row["value"]))).collect();
+        all.insert(text(&scope["name"]), rows);
+    }
+    all
+}
+
+/// Functions, local variables, varyings and uniforms of a source have their names.
+#[test]
+fn names_of_the_source_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["a.vert", "a.frag"].map(|name| folder.path().join(name));
+    for (file, text) in files.iter().zip(NAMED) {
+        std::fs::write(file, text).unwrap();
+    }
+    let scene = folder.path().join("scene.json");
+    std::fs::write(&scene, r#"{"uniform": {"bright": 0.5, "lamp": [1, 0.5, 0]}}"#).unwrap();
+    let launch = json!({
+        "vertex": files[0], "fragment": files[1], "scene": scene, "size": [32, 32], "pixel": [16, 16], "stopOnEntry": true,
+    });
+    let begin = [
+        ("initialize", json!({ "adapterID": "skrymir" })),
+        ("launch", launch.clone()),
+        ("configurationDone", json!({})),
+    ];
+    let (mut adapter, mut at) = (Adapter::start(), 0);
+    talk(&mut adapter, &mut at, &begin, "stopped");
+    let (mut functions, mut seen) = (Vec::new(), HashMap::new());
+    let names = loop {
+        let reply = talk(&mut adapter, &mut at, &[("stackTrace", json!({ "threadId": 1 }))], "");
+        let frames = reply["body"]["stackFrames"].as_array().unwrap().clone();
+        let name = |frame: &Value| frame["name"].as_str().unwrap().split(',').next().unwrap().to_owned();
+        let stack: Vec<String> = frames.iter().map(name).collect();
+        functions.extend(stack.first().cloned());
+        if stack == ["power", "main"] {
+            // The line of the call, with the caller's names.
+            assert_eq!(frames[1]["line"], 13, "{frames:?}");
+            let outer = shown(&mut adapter, &mut at, frames[1]["id"].as_u64().unwrap());
+            seen.extend(outer.get("Locals of the source").cloned().into_iter().flatten());
+        }
+        let names = shown(&mut adapter, &mut at, 1);
+        seen.extend(names.get("Locals of the source").cloned().into_iter().flatten());
+        if frames[0]["name"].as_str().unwrap().ends_with("ended") {
+            break names;
+        }
+        let step = [("next", json!({ "threadId": 1, "granularity": "instruction" }))];
+        talk(&mut adapter, &mut at, &step, "stopped");
+    };
+    assert!(
+        functions.contains(&"power".to_owned()) && functions.contains(&"main".to_owned()),
+        "{functions:?}"
+    );
+    let of = |scope: &str| names[scope].iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(of("Varyings of the source"), ["tint"]);
+    assert_eq!(
+        of("Uniforms of the source")
+            .iter()
+            .filter(|name| ["bright", "lamp"].contains(&name.as_str()))
+            .count(),
+        2
+    );
+    for local in ["light", "strong", "sum"] {
+        assert!(seen.keys().any(|name| name == local), "{local}: {seen:?}");
+    }
+    // Values are those of the source's formulas: light = tint * bright.
+    let mut number = |expression: &str| -> Vec<f32> {
+        let asked = [("evaluate", json!({ "expression": expression, "frameId": 1 }))];
+        let reply = talk(&mut adapter, &mut at, &asked, "");
+        let text = reply["body"]["result"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{expression}: {reply}"))
+            .to_owned();
+        text.split(", ")
+            .map(|one| one.split(' ').next().unwrap().parse().unwrap())
+            .collect()
+    };
+    let (light, wanted, strong) = (number("light"), number("tint * bright"), number("strong")[0]);
+    assert_eq!((light.len(), number("bright")), (3, vec![0.5]));
+    assert!(
+        light.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-2),
+        "{light:?} {wanted:?}"
+    );
+    let power = (light[2] + light[1] * 0.5).sqrt() + 0.5;
+    assert!((strong - power).abs() < 1e-2, "{strong} {power}");
+    assert_eq!(adapter.end(), 0);
+}
+
+/// Programs of a recording get the names of MBS with their symbols, or of sources.
+#[test]
+fn symbols_name_the_programs_of_a_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let data = |name: &str| common::data("dap").join(name).display().to_string();
+    let run = |arguments: &[&str]| {
+        let done = Command::new(env!("CARGO_BIN_EXE_skrymir"))
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(
+            done.status.success(),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+    };
+    run(&[
+        "draw",
+        &data("lit.vert"),
+        &data("lit.frag"),
+        "--size",
+        "32x32",
+        "--record",
+        &at("lit.trace"),
+    ]);
+    run(&["compile", &data("lit.frag"), "-o", &at("lit.mbs")]);
+    for (symbols, has_lines) in [
+        (json!([]), false),
+        (json!(["lit.mbs"]), false),
+        (json!([data("lit.frag")]), true),
+    ] {
+        let launch = json!({
+            "program": "lit.trace", "symbols": symbols, "cwd": folder.path(), "pixel": [16, 16], "stopOnEntry": true,
+        });
+        let begin = [
+            ("initialize", json!({ "adapterID": "skrymir" })),
+            ("launch", launch),
+            ("configurationDone", json!({})),
+        ];
+        let (mut adapter, mut sequence) = (Adapter::start(), 0);
+        talk(&mut adapter, &mut sequence, &begin, "stopped");
+        let names = shown(&mut adapter, &mut sequence, 1);
+        let is_named = symbols != json!([]);
+        assert_eq!(
+            names.contains_key("Varyings of the source"),
+            is_named,
+            "{symbols}: {names:?}"
+        );
+        if is_named {
+            assert!(
+                names["Uniforms of the source"].iter().any(|(name, _)| name == "bright"),
+                "{names:?}"
+            );
+        }
+        let reply = talk(
+            &mut adapter,
+            &mut sequence,
+            &[("stackTrace", json!({ "threadId": 1 }))],
+            "",
+        );
+        assert_eq!(
+            reply["body"]["stackFrames"][0]["source"]["path"].is_string(),
+            has_lines,
+            "{reply}"
+        );
+        assert_eq!(adapter.end(), 0);
+    }
+}
+
 /// A running program can be paused, and ends with the client.
 #[test]
 fn a_run_can_be_paused_and_given_up() {

@@ -177,7 +177,7 @@ impl<'a> Front<'a> {
         match (place.root, place.dynamic.as_slice()) {
             (Root::Vars(first), []) => {
                 for (at, value) in values.iter().enumerate() {
-                    self.b.write(Var(first.0 + place.offset + at as u32), *value);
+                    self.b.assign(Var(first.0 + place.offset + at as u32), *value);
                 }
             }
             (Root::Memory(first), dynamic) => {
@@ -213,7 +213,7 @@ impl<'a> Front<'a> {
             let var = Var(first + offset + at as u32);
             let old = self.b.read(var);
             let new = self.b.op(Op::Select, &[equal, *value, old]);
-            self.b.write(var, new);
+            self.b.assign(var, new);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Makes single static assignment while the source is walked (Braun, Buchwald, Hack, Leißa, Mallon, Zwinkau 2013), and
 //! folds what is known on the way: loops are unrolled by walking them while their ends are known.
 
-use crate::ir::{Block, BlockData, Function, Inst, Op, Span, Term, Value};
+use crate::ir::{Block, BlockData, Function, Inst, Local, Op, Span, Term, Value};
 use crate::opt::fold;
 use std::collections::HashMap;
 
@@ -21,10 +21,14 @@ pub struct Builder {
     constants: HashMap<u32, Value>,
     /// Phis that turned out to be another value.
     replaced: HashMap<Value, Value>,
+    /// Local variables of the source, by the variables of their components.
+    named: HashMap<Var, (u32, u32)>,
     vars: u32,
     tags: u32,
     /// Place in the source of what is added next.
     pub span: Span,
+    /// Index of the call that is walked.
+    pub call: u32,
     /// Tag of what is added next.
     pub tag: u32,
 }
@@ -171,6 +175,65 @@ impl Builder {
         value
     }
 
+    /// Says that variables from one on are the components of a local variable.
+    pub fn name(&mut self, first: Var, name: String, components: u32) {
+        let local = self.local(name, components);
+        self.named
+            .extend((0..components).map(|component| (Var(first.0 + component), (local, component))));
+    }
+
+    /// Names of the call that stand for values: rows of components, in order.
+    pub fn bind(&mut self, rows: Vec<(String, u32)>, values: &[Value]) {
+        let mut values = values.iter();
+        for (name, components) in rows {
+            let local = self.local(name, components);
+            let own = values.by_ref().take(components as usize).zip(0..);
+            self.function
+                .assigned
+                .extend(own.map(|(value, component)| (*value, local, component)));
+        }
+    }
+
+    /// Names of the call that stand for variables of its caller. Front ends put a variable in front of a call for each
+    /// argument, which has no name of the source.
+    pub fn lend(&mut self, first: Var, count: u32, rows: Vec<(String, u32)>) {
+        let mut vars = (first.0..first.0 + count).map(Var);
+        for (name, components) in rows {
+            let local = self.local(name, components);
+            for (var, component) in vars.by_ref().take(components as usize).zip(0..) {
+                let value = self.current.and_then(|block| self.definitions.get(&(var, block)));
+                self.function
+                    .assigned
+                    .extend(value.map(|value| (*value, local, component)));
+                let before = self
+                    .named
+                    .get(&var)
+                    .map(|(local, _)| &mut self.function.locals[*local as usize].name);
+                if let Some(before) = before.filter(|name| name.is_empty() || name.starts_with("param")) {
+                    before.clear();
+                    self.named.insert(var, (local, component));
+                }
+            }
+        }
+    }
+
+    fn local(&mut self, name: String, components: u32) -> u32 {
+        self.function.locals.push(Local {
+            name,
+            components,
+            call: self.call,
+        });
+        self.function.locals.len() as u32 - 1
+    }
+
+    /// Sets a variable, as a statement of the source does.
+    pub fn assign(&mut self, var: Var, value: Value) {
+        if let Some((local, component)) = self.named.get(&var).filter(|_| self.current.is_some()) {
+            self.function.assigned.push((value, *local, *component));
+        }
+        self.write(var, value);
+    }
+
     /// Sets a variable.
     pub fn write(&mut self, var: Var, value: Value) {
         if let Some(block) = self.current {
@@ -291,6 +354,9 @@ impl Builder {
             }
         }
         for (_, value) in &mut function.outputs {
+            *value = self.resolve(*value);
+        }
+        for (value, ..) in &mut function.assigned {
             *value = self.resolve(*value);
         }
         function

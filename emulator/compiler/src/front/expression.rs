@@ -44,7 +44,7 @@ impl<'a> Front<'a> {
         let span = self.span(frame, handle);
         let (saved_span, saved_tag) = (self.b.span, self.b.tag);
         if let Some(span) = &span {
-            self.b.span = Some((span.start as u32, span.end as u32));
+            self.b.span = crate::ir::span(Some(span.clone()), self.b.call);
         }
         self.b.tag = self.b.fresh_tag();
         let value = self.expression(frame, handle).map_err(|stop| match stop {

@@ -68,7 +68,7 @@ impl<'a> Front<'a> {
     pub(super) fn globals(&mut self) -> Walk {
         for (handle, global) in self.ordered_globals() {
             let span = self.module.global_variables.get_span(handle).to_range();
-            self.b.span = span.as_ref().map(|at| (at.start as u32, at.end as u32));
+            self.b.span = crate::ir::span(span.clone(), 0);
             self.global(handle, global).map_err(|stop| match stop {
                 super::Stop::Error(error) => super::Stop::Error(error.at(span)),
                 other => other,

@@ -59,9 +59,11 @@ impl Shader {
         ];
         let variables = lists.into_iter().flatten().map(|variable| &mut variable.span);
         let samplers = interface.samplers.iter_mut().map(|sampler| &mut sampler.span);
-        let all = values.chain(notes).chain(variables).chain(samplers);
-        for span in all.chain([&mut self.place]) {
-            *span = span.map(&map);
+        let calls = self.function.calls.iter_mut();
+        let calls = calls.filter_map(|call| call.caller.as_mut().map(|(_, span)| span));
+        let all = values.chain(notes).chain(variables).chain(samplers).chain(calls);
+        for place in all.chain([&mut self.place]).flatten() {
+            (place.start, place.end) = map((place.start, place.end));
         }
     }
 }
@@ -277,7 +279,7 @@ fn walk_any(module: &Module, entry: &naga::EntryPoint, source: &Source) -> Resul
                     stage,
                     function,
                     interface,
-                    place: beginning(module, &entry.function).map(|at| (at.start as u32, at.end as u32)),
+                    place: crate::ir::span(beginning(module, &entry.function), 0),
                     notes,
                 });
             }
@@ -293,6 +295,10 @@ fn walk_any(module: &Module, entry: &naga::EntryPoint, source: &Source) -> Resul
 
 impl<'a> Front<'a> {
     fn entry(&mut self, entry: &'a naga::EntryPoint) -> Walk {
+        self.b.function.calls.push(crate::ir::Call {
+            name: entry.name.clone(),
+            caller: None,
+        });
         self.globals()?;
         let arguments = self.entry_arguments(&entry.function)?;
         let result = entry.function.result.as_ref();
@@ -368,6 +374,9 @@ impl<'a> Front<'a> {
             let owner = Owner::Local(frame.handle, handle);
             let place = self.storage(owner, count);
             frame.locals.insert(handle, place.clone());
+            if let (place::Root::Vars(first), Some(name)) = (place.root, &local.name) {
+                self.name(first, name, local.ty);
+            }
             if let Some(init) = local.init {
                 let value = self.flat(&mut frame, init)?;
                 self.store(&place, &value)?;
@@ -388,6 +397,17 @@ impl<'a> Front<'a> {
         self.b.jump(frame.exit);
         self.depth -= 1;
         Ok(())
+    }
+
+    /// Says which variables of the builder a local variable of the source is.
+    fn name(&mut self, first: Var, name: &str, ty: Handle<naga::Type>) {
+        let mut rows = Vec::new();
+        place::rows(self.module, ty, name, &mut rows);
+        let mut var = first.0;
+        for (name, components) in rows {
+            self.b.name(Var(var), name, components);
+            var += components;
+        }
     }
 
     /// Scalars for a variable: variables of the builder, or memory where it must be.

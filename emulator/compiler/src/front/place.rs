@@ -52,9 +52,45 @@ pub enum Owner {
 /// Most scalars of a type.
 const MAX_SCALARS: u32 = 1 << 14;
 
+/// Most named parts of a variable.
+const MAX_ROWS: usize = 256;
+
 /// Scalars that a type takes; textures and samplers take none.
 pub fn scalars(module: &Module, ty: Handle<Type>) -> Result<u32> {
     inner_scalars(module, &module.types[ty].inner)
+}
+
+/// The numbers and vectors that a variable is made of, in the order of its scalars, with their names and components.
+pub fn rows(module: &Module, ty: Handle<Type>, name: &str, rows: &mut Vec<(String, u32)>) {
+    if rows.len() >= MAX_ROWS {
+        return;
+    }
+    match module.types[ty].inner {
+        TypeInner::Scalar(_) => rows.push((name.to_owned(), 1)),
+        TypeInner::Vector { size, .. } => rows.push((name.to_owned(), size as u32)),
+        TypeInner::Matrix {
+            columns, rows: height, ..
+        } => rows.extend((0..columns as u32).map(|column| (format!("{name}[{column}]"), height as u32))),
+        TypeInner::Array {
+            base,
+            size: ArraySize::Constant(count),
+            ..
+        } => {
+            for element in 0..count.get().min(MAX_ROWS as u32) {
+                self::rows(module, base, &format!("{name}[{element}]"), rows);
+            }
+        }
+        TypeInner::Struct { ref members, .. } => {
+            for (number, member) in members.iter().enumerate() {
+                let of = match &member.name {
+                    Some(member) => format!("{name}.{member}"),
+                    None => format!("{name}.{number}"),
+                };
+                self::rows(module, member.ty, &of, rows);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// The same of a type without a handle; of pointers what they point to.

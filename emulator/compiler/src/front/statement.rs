@@ -60,7 +60,7 @@ impl<'a> Front<'a> {
             }
             self.budget()?;
             let at = span.to_range();
-            self.b.span = at.as_ref().map(|at| (at.start as u32, at.end as u32));
+            self.b.span = crate::ir::span(at.clone(), self.b.call);
             self.statement(frame, statement).map_err(|stop| match stop {
                 Stop::Error(error) => Stop::Error(error.at(at)),
                 other => other,
@@ -74,6 +74,12 @@ impl<'a> Front<'a> {
             Statement::Emit(range) => {
                 for expression in range.clone() {
                     let value = self.evaluate(frame, expression)?;
+                    // Names that stand for a value, such as WGSL's `let`.
+                    if let (Some(name), Ev::Flat(values)) = (frame.function.named_expressions.get(&expression), &value)
+                        && (1..=4).contains(&values.len())
+                    {
+                        self.b.bind(vec![(name.clone(), values.len() as u32)], values);
+                    }
                     frame.values.insert(expression, value);
                 }
                 Ok(())
@@ -319,6 +325,46 @@ impl<'a> Front<'a> {
         Ok(())
     }
 
+    /// The index of a call. Front ends put an entry point around the source's own, which is no call.
+    fn enter(&mut self, function: &naga::Function, caller: u32, span: crate::ir::Span) -> u32 {
+        let name = function.name.as_deref().unwrap_or("function");
+        // Names from SPIR-V have the types of the arguments behind them.
+        let name = name.split('(').next().unwrap_or(name).to_owned();
+        if caller == 0 && is_entry(&name) {
+            return 0;
+        }
+        self.b.function.calls.push(crate::ir::Call {
+            name,
+            caller: Some((caller, span)),
+        });
+        self.b.function.calls.len() as u32 - 1
+    }
+
+    /// Gives the names of arguments the values that they have.
+    fn name_arguments(&mut self, function: &naga::Function, values: &[Ev]) {
+        for (argument, value) in function.arguments.iter().zip(values) {
+            let ty = match self.module.types[argument.ty].inner {
+                naga::TypeInner::Pointer { base, .. } => base,
+                _ => argument.ty,
+            };
+            let (Some(name), Ok(count)) = (&argument.name, place::scalars(self.module, ty)) else {
+                continue;
+            };
+            let mut rows = Vec::new();
+            place::rows(self.module, ty, name, &mut rows);
+            match value {
+                Ev::Flat(values) => self.b.bind(rows, values),
+                Ev::Place(place::Place {
+                    root: place::Root::Vars(first),
+                    offset,
+                    dynamic,
+                    ..
+                }) if dynamic.is_empty() => self.b.lend(super::Var(first.0 + offset), count, rows),
+                _ => {}
+            }
+        }
+    }
+
     fn call(
         &mut self,
         frame: &mut Frame<'a>,
@@ -337,7 +383,9 @@ impl<'a> Front<'a> {
         };
         let vars = self.b.vars(count);
         let exit = self.b.block();
-        let span = self.b.span;
+        let (span, caller) = (self.b.span, self.b.call);
+        self.b.call = self.enter(function, caller, span);
+        self.name_arguments(function, &values);
         self.body(Frame {
             function,
             handle: Some(handle),
@@ -349,7 +397,7 @@ impl<'a> Front<'a> {
             result: Some((vars, count)),
             loops: Vec::new(),
         })?;
-        self.b.span = span;
+        (self.b.span, self.b.call) = (span, caller);
         self.join(exit);
         if let Some(result) = result {
             let values: Vec<Value> = (0..count).map(|at| self.b.read(super::Var(vars.0 + at))).collect();
@@ -357,4 +405,10 @@ impl<'a> Front<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether a function is the source's own entry point: front ends call it `main`, or number it.
+fn is_entry(name: &str) -> bool {
+    let rest = name.strip_prefix("main");
+    rest.is_some_and(|rest| rest.chars().all(|c| c == '_' || c.is_ascii_digit()))
 }

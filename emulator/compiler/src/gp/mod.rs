@@ -6,6 +6,7 @@ mod schedule;
 mod select;
 mod word;
 
+use crate::debug::{Assigned, Location};
 use crate::edges;
 use crate::error::{Error, Result};
 use crate::ir::{Function, Span};
@@ -23,6 +24,8 @@ pub struct Program {
     pub instructions: Vec<Instruction>,
     /// Places in the source of what each instruction does.
     pub spans: Vec<Vec<Span>>,
+    /// The numbers that each instruction makes for local variables of the source.
+    pub assigned: Vec<Vec<Assigned>>,
     /// Numbers that are put behind the uniforms, with their first float.
     pub constants: Vec<(u32, Vec<f32>)>,
     /// Registers in use.
@@ -166,7 +169,16 @@ fn scheduled(selected: select::Program) -> Result<Option<Program>> {
             program.instructions.push(word.i);
             program
                 .spans
-                .push(done.into_iter().map(|id| block.nodes[id].span).collect());
+                .push(done.iter().map(|(id, _)| block.nodes[*id].span).collect());
+            let made = done.iter().filter_map(|(id, unit)| Some((&block.nodes[*id], (*unit)?)));
+            let assigned = made.flat_map(|(node, unit)| {
+                node.named.iter().map(move |(local, component)| Assigned {
+                    local: *local,
+                    component: *component,
+                    location: Location::Unit(unit as u8),
+                })
+            });
+            program.assigned.push(assigned.collect());
         }
         if let Some(to) = block.branch {
             jumps.push((program.instructions.len().saturating_sub(1), to));

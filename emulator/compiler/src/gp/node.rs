@@ -56,6 +56,8 @@ pub struct Node {
     pub args: Vec<Arg>,
     /// Place in the source.
     pub span: Span,
+    /// Local variables of the source that its result is, and the component of each.
+    pub named: Vec<(u32, u32)>,
 }
 
 impl Node {

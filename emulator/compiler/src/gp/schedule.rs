@@ -45,8 +45,8 @@ pub(super) enum Stuck {
 /// A block that is scheduled.
 pub(super) struct Block {
     pub words: Vec<Word>,
-    /// For each instruction the nodes that are done in it.
-    pub done: Vec<Vec<Id>>,
+    /// For each instruction the nodes that are done in it, with the unit that has the result.
+    pub done: Vec<Vec<(Id, Option<Unit>)>>,
 }
 
 #[derive(Clone)]
@@ -61,7 +61,7 @@ pub(super) struct Scheduler<'a> {
     nodes: &'a [Node],
     must: &'a HashSet<Arg>,
     words: Vec<Word>,
-    done: Vec<Vec<Id>>,
+    done: Vec<Vec<(Id, Option<Unit>)>>,
     locs: HashMap<Arg, Vec<Loc>>,
     stored: HashMap<Arg, (usize, usize)>,
     /// For each register component from when on it is free; `usize::MAX` for never.
@@ -323,7 +323,7 @@ impl<'a> Scheduler<'a> {
                         Kind::Spill(..) => self.kept = self.kept.max(at + TEMPORARY_LATENCY),
                         _ => {}
                     }
-                    self.done[at].push(id);
+                    self.done[at].push((id, None));
                     return true;
                 }
                 self.abort();
@@ -332,7 +332,9 @@ impl<'a> Scheduler<'a> {
         };
         for unit in units {
             if self.words[time].may(&kind, *unit) && self.operation(id, time, *unit) {
-                self.done[time].push(id);
+                // A function's result comes an instruction later.
+                let has_result = !matches!(kind, Kind::Function(_));
+                self.done[time].push((id, has_result.then_some(*unit)));
                 return true;
             }
         }

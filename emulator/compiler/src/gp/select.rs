@@ -101,6 +101,10 @@ pub(super) fn select(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs
         current: order[0],
     };
     let numbers: HashMap<Block, usize> = order.iter().enumerate().map(|(at, block)| (*block, at)).collect();
+    let mut named: HashMap<Value, Vec<(u32, u32)>> = HashMap::new();
+    for (value, local, component) in &function.assigned {
+        named.entry(*value).or_default().push((*local, *component));
+    }
     let mut blocks = Vec::new();
     for (at, block) in order.iter().enumerate() {
         select.current = *block;
@@ -114,6 +118,9 @@ pub(super) fn select(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs
             select
                 .instruction(*value)
                 .map_err(|error| error.at(crate::ir::range(span)))?;
+            if let (Some(named), Some(Arg::Node(id))) = (named.get(value), select.here.get(value)) {
+                select.block.nodes[*id].named = named.clone();
+            }
         }
         select.keep_globals(*block);
         select.end(*block, at, &numbers);
@@ -143,7 +150,12 @@ pub(super) fn select(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs
 
 impl Select<'_> {
     fn node(&mut self, kind: Kind, args: Vec<Arg>, span: Span) -> Arg {
-        self.block.nodes.push(Node { kind, args, span });
+        self.block.nodes.push(Node {
+            kind,
+            args,
+            span,
+            named: Vec::new(),
+        });
         Arg::Node(self.block.nodes.len() - 1)
     }
 

@@ -51,6 +51,9 @@ fn replace_all(function: &mut Function, map: &HashMap<Value, Value>) {
     for (_, value) in &mut function.outputs {
         *value = resolve(*value);
     }
+    for (value, ..) in &mut function.assigned {
+        *value = resolve(*value);
+    }
 }
 
 /// The block that every way to a block goes through last, for all blocks of an order.

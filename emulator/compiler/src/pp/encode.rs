@@ -2,8 +2,9 @@
 
 use super::alloc::Places;
 use super::encoder::Encoder;
-use super::node::{Cell, End, Nodes};
+use super::node::{Cell, End, Node, Nodes};
 use super::schedule::Scheduled;
+use crate::debug::{Assigned, Location};
 use crate::error::{Error, Result};
 use crate::ir::Span;
 use std::collections::{HashMap, HashSet};
@@ -15,7 +16,28 @@ use utgard::pp::{Branch, Component, Condition, Constant, FloatMul, Instruction, 
 pub(super) struct Encoded {
     pub words: Vec<u32>,
     pub spans: Vec<Vec<Span>>,
+    /// The numbers that each instruction makes for local variables.
+    pub assigned: Vec<Vec<Assigned>>,
     pub instructions: Vec<Instruction>,
+}
+
+/// The numbers that some nodes make for local variables, where they have registers.
+fn assigned<'a>(nodes: impl Iterator<Item = &'a Node>, places: &Places, forwarded: &HashSet<Cell>) -> Vec<Assigned> {
+    let named = nodes.flat_map(|node| {
+        node.named
+            .iter()
+            .map(|(at, local, component)| (node.dst.get(*at), *local, *component))
+    });
+    named
+        .filter_map(|(cell, local, component)| {
+            let (register, lane) = places.get(cell.filter(|cell| !forwarded.contains(cell))?)?;
+            Some(Assigned {
+                local,
+                component,
+                location: Location::Register(*register, *lane),
+            })
+        })
+        .collect()
 }
 
 /// Encodes a program.
@@ -27,6 +49,8 @@ pub(super) fn encode(
 ) -> Result<Encoded> {
     let mut code: Vec<Instruction> = Vec::new();
     let mut spans: Vec<Vec<Span>> = Vec::new();
+    // Instructions that are put in make nothing.
+    let mut made: Vec<(usize, Vec<Assigned>)> = Vec::new();
     let mut starts = Vec::new();
     // Instructions that jump, with the block they go to.
     let mut jumps: Vec<(usize, usize)> = Vec::new();
@@ -40,7 +64,9 @@ pub(super) fn encode(
                 constants: word.constants.clone(),
             };
             code.push(encoder.word(&block.nodes, word)?);
-            spans.push(word.nodes.iter().map(|(node, _)| block.nodes[*node].span).collect());
+            let done = || word.nodes.iter().map(|(node, _)| &block.nodes[*node]);
+            spans.push(done().map(|node| node.span).collect());
+            made.push((code.len() - 1, assigned(done(), places, forwarded)));
         }
         let empty = |code: &mut Vec<Instruction>, spans: &mut Vec<Vec<Span>>| {
             code.push(idle());
@@ -112,7 +138,9 @@ pub(super) fn encode(
         }
     }
     starts.push(code.len());
-    finish(code, spans, &starts, &jumps)
+    let mut assigned = vec![Vec::new(); code.len()];
+    made.into_iter().for_each(|(at, of)| assigned[at] = of);
+    finish(code, (spans, assigned), &starts, &jumps)
 }
 
 fn opposite(condition: Condition) -> Condition {
@@ -153,7 +181,7 @@ fn idle() -> Instruction {
 /// Branch targets in words, lengths of what comes next.
 fn finish(
     mut code: Vec<Instruction>,
-    spans: Vec<Vec<Span>>,
+    (spans, assigned): (Vec<Vec<Span>>, Vec<Vec<Assigned>>),
     starts: &[usize],
     jumps: &[(usize, usize)],
 ) -> Result<Encoded> {
@@ -189,6 +217,7 @@ fn finish(
     Ok(Encoded {
         words,
         spans,
+        assigned,
         instructions: code,
     })
 }

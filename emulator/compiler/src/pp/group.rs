@@ -104,6 +104,11 @@ fn sets(node: &Node) -> Vec<Vec<Cell>> {
 
 fn joined(a: &Node, b: &Node) -> Node {
     let mut node = a.clone();
+    let behind = b
+        .named
+        .iter()
+        .map(|(at, local, component)| (a.dst.len() + at, *local, *component));
+    node.named.extend(behind);
     node.dst.extend(&b.dst);
     node.order = a.order.max(b.order);
     for (operand, more) in node.src.iter_mut().zip(&b.src) {
@@ -298,6 +303,7 @@ fn chain(nodes: &mut Nodes, classes: &mut Classes, node: &Node) -> Vec<Node> {
         };
         if !last {
             next.modifier = Modifier::None;
+            next.named.clear();
         }
         all.push(next);
         sum = Operand::one(Src::Cell(cell));

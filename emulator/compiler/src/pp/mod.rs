@@ -13,6 +13,7 @@ mod select;
 mod spill;
 mod tidy;
 
+use crate::debug::Assigned;
 use crate::edges;
 use crate::error::{Error, Result};
 use crate::interface::Interface;
@@ -32,6 +33,8 @@ pub struct Program {
     pub instructions: Vec<Instruction>,
     /// Places in the source of what each instruction does.
     pub spans: Vec<Vec<Span>>,
+    /// The numbers that each instruction makes for local variables of the source.
+    pub assigned: Vec<Vec<Assigned>>,
     /// Registers in use.
     pub registers: u32,
     /// Floats of temporaries.
@@ -94,6 +97,7 @@ pub fn compile(
                         words: encoded.words,
                         instructions: encoded.instructions,
                         spans: encoded.spans,
+                        assigned: encoded.assigned,
                         registers: registers.unwrap_or(0),
                         temporaries: nodes.temporaries,
                         spills: nodes.spills,

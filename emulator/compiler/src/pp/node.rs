@@ -150,6 +150,8 @@ pub struct Node {
     pub order: u32,
     /// Place in the source.
     pub span: Span,
+    /// Local variables of the source that its results are: number of the result, local variable and component.
+    pub named: Vec<(usize, u32, u32)>,
 }
 
 /// When in its instruction a node reads something.
@@ -197,6 +199,7 @@ impl Node {
             tag: 0,
             order: 0,
             span,
+            named: Vec::new(),
         }
     }
 

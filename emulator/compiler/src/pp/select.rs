@@ -77,10 +77,28 @@ pub(super) fn select(function: &Function, interface: &Interface, uniforms: &Tabl
         let nodes = std::mem::take(&mut select.block);
         select.nodes.blocks.push(NodeBlock { nodes, end });
     }
+    select.name();
     Ok(select.nodes)
 }
 
 impl Select<'_> {
+    /// Says which results are values of local variables.
+    fn name(&mut self) {
+        let mut named: HashMap<u32, Vec<(u32, u32)>> = HashMap::new();
+        for (value, local, component) in &self.function.assigned {
+            // What several ways lead to has several makers.
+            if let Some(cell) = self.cells.get(value).filter(|_| self.inst(*value).op != Op::Phi) {
+                named.entry(*cell).or_default().push((*local, *component));
+            }
+        }
+        for node in self.nodes.blocks.iter_mut().flat_map(|block| &mut block.nodes) {
+            for (at, cell) in node.dst.iter().enumerate() {
+                let of = named.get(cell).into_iter().flatten();
+                node.named.extend(of.map(|(local, component)| (at, *local, *component)));
+            }
+        }
+    }
+
     pub(super) fn cell(&mut self, value: Value) -> u32 {
         if let Some(cell) = self.cells.get(&value) {
             return *cell;
@@ -215,6 +233,7 @@ impl Select<'_> {
             tag,
             order: 0,
             span,
+            named: Vec::new(),
         });
     }
 
@@ -398,6 +417,7 @@ impl Select<'_> {
                 tag: 0,
                 order: 0,
                 span,
+                named: Vec::new(),
             });
             sum = Some(to);
         }
@@ -443,6 +463,7 @@ impl Select<'_> {
             tag: inst.tag,
             order: 0,
             span,
+            named: Vec::new(),
         });
     }
 }

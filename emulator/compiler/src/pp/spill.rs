@@ -40,12 +40,14 @@ pub(super) fn spill(nodes: &mut Nodes, candidates: &[Cell], done: &mut HashSet<C
 
 /// Loads a varying again in front of each reader.
 fn again(nodes: &mut Nodes, cell: Cell, block: usize, at: usize, done: &mut HashSet<Cell>) {
-    let maker = nodes.blocks[block].nodes[at].clone();
+    let mut maker = nodes.blocks[block].nodes[at].clone();
+    maker.named.clear();
     let lane = nodes.lanes.get(&cell).copied();
     // The others of the same load stay where they are.
     let node = &mut nodes.blocks[block].nodes[at];
     let position = node.dst.iter().position(|dst| *dst == cell).unwrap_or(0);
     node.dst.remove(position);
+    node.named.clear();
     let empty = node.dst.is_empty();
     for number in 0..nodes.blocks.len() {
         let old = std::mem::take(&mut nodes.blocks[number].nodes);

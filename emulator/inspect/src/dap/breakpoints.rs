@@ -94,7 +94,11 @@ impl Breakpoint {
         // A condition that cannot be evaluated stops, so that the error becomes visible.
         let holds = |thread: &usize| {
             let Some(condition) = &self.condition else { return true };
-            let names = Names { now, thread: *thread };
+            let names = Names {
+                now,
+                thread: *thread,
+                depth: 0,
+            };
             condition
                 .evaluate(&names)
                 .map_or(true, |value| value.iter().any(|number| *number != 0.0))

@@ -2,7 +2,7 @@
 //! comparisons.
 
 use super::invocation::Invocation;
-use super::views::{self, Group};
+use super::views;
 use crate::error::Error;
 
 /// Limit on the length of an expression in bytes.
@@ -17,18 +17,53 @@ pub struct Names<'a> {
     pub now: &'a Invocation,
     /// The thread.
     pub thread: usize,
+    /// The function of its stack whose names are meant, 0 for the innermost.
+    pub depth: usize,
 }
 
 impl Names<'_> {
     /// The values of a name such as `$0`, `t[3]` or `x`, and whether they are fp16.
     fn find(&self, name: &str) -> Option<(Vec<f32>, bool)> {
-        views::groups(self.now, self.thread)
-            .into_iter()
-            .find_map(|group: Group| {
-                let row = group.rows.into_iter().find(|row| row.name == name)?;
-                Some((row.values, group.half))
-            })
+        let stack = self.now.stack(self.thread);
+        let stack = stack.get(self.depth..).unwrap_or_default();
+        views::named(self.now, self.thread, stack, name)
     }
+
+    /// The values of a name, or of components of one: `light.color` is a name, `light.color.rg` may be two components.
+    fn value(&self, name: &str) -> Result<(Vec<f32>, bool), String> {
+        let (mut name, mut components) = (name, Vec::new());
+        loop {
+            if let Some((values, half)) = self.find(name) {
+                let values = components
+                    .iter()
+                    .rev()
+                    .try_fold(values, |values, letters: &Vec<usize>| swizzled(&values, letters));
+                return Ok((values?, half));
+            }
+            let undefined = || format!("{name} is not defined here");
+            let (before, word) = name.rsplit_once('.').ok_or_else(undefined)?;
+            components.push(letters(word).ok_or_else(undefined)?);
+            name = before;
+        }
+    }
+}
+
+/// The components that a word names.
+fn letters(word: &str) -> Option<Vec<usize>> {
+    let letters: Option<Vec<usize>> = word
+        .chars()
+        .map(|letter| "xyzwrgba".find(letter).map(|at| at % 4))
+        .collect();
+    letters.filter(|letters| (1..=4).contains(&letters.len()))
+}
+
+/// Components of a vector.
+fn swizzled(all: &[f32], letters: &[usize]) -> Result<Vec<f32>, String> {
+    let one = |at: &usize| {
+        let component = all.get(*at).copied();
+        component.ok_or_else(|| "the component does not exist".to_owned())
+    };
+    letters.iter().map(one).collect()
 }
 
 /// A node of an expression.
@@ -114,18 +149,40 @@ impl<'a> Parser<'a> {
             }
         }
         let mut node = self.primary()?;
-        while self.rest.starts_with('.') {
-            let letters = self.rest[1..]
-                .chars()
-                .map_while(|letter| "xyzwrgba".find(letter).map(|at| at % 4));
-            let letters: Vec<usize> = letters.collect();
-            if letters.is_empty() || letters.len() > 4 {
-                return Err(format!("no components: {:?}", self.rest));
-            }
-            self.rest = &self.rest[1 + letters.len()..];
-            node = Node::Swizzle(Box::new(node), letters);
+        while let Some(rest) = self.rest.strip_prefix('.') {
+            let word = self.word(rest)?;
+            node = match (node, letters(word)) {
+                // Members of structures and components differ only once the names are known.
+                (Node::Name(name), _) => Node::Name(self.indexed(&format!("{name}.{word}"))?),
+                (node, Some(letters)) => Node::Swizzle(Box::new(node), letters),
+                _ => return Err(format!("no components: {word:?}")),
+            };
         }
         Ok(node)
+    }
+
+    /// Takes the word that the rest begins with.
+    fn word(&mut self, rest: &'a str) -> Result<&'a str, String> {
+        let end = rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(end);
+        self.rest = behind;
+        match word {
+            "" => Err(format!("no components: {rest:?}")),
+            word => Ok(word),
+        }
+    }
+
+    /// A name with the indices behind it.
+    fn indexed(&mut self, word: &str) -> Result<String, String> {
+        let mut name = word.to_owned();
+        while self.rest.starts_with('[') {
+            let end = self.rest.find(']').ok_or("a [ without a ]")?;
+            name += &self.rest[..=end].replace(' ', "");
+            self.rest = &self.rest[end + 1..];
+        }
+        Ok(name)
     }
 
     fn primary(&mut self) -> Result<Node, String> {
@@ -156,10 +213,7 @@ impl<'a> Parser<'a> {
                 .ok_or_else(|| format!("{word:?} is not a number"));
         }
         if self.rest.starts_with('[') {
-            let end = self.rest.find(']').ok_or("a [ without a ]")?;
-            let name = format!("{word}{}", &self.rest[..=end]).replace(' ', "");
-            self.rest = &self.rest[end + 1..];
-            return Ok(Node::Name(name));
+            return Ok(Node::Name(self.indexed(word)?));
         }
         if self.take("(") {
             let mut arguments = vec![self.deeper(|parser| parser.binary(0))?];
@@ -209,7 +263,7 @@ impl Expression {
             node = of;
         }
         match node {
-            Node::Name(name) => names.find(name).is_some_and(|(_, half)| half),
+            Node::Name(name) => names.value(name).is_ok_and(|(_, half)| half),
             _ => false,
         }
     }
@@ -222,21 +276,8 @@ fn truth(value: bool) -> f32 {
 fn value(node: &Node, names: &Names<'_>) -> Result<Vec<f32>, String> {
     match node {
         Node::Number(number) => Ok(vec![*number]),
-        Node::Name(name) => {
-            let found = names.find(name);
-            found
-                .map(|(values, _)| values)
-                .ok_or_else(|| format!("{name} is not defined here"))
-        }
-        Node::Swizzle(of, letters) => {
-            let all = value(of, names)?;
-            let one = |at: &usize| {
-                all.get(*at)
-                    .copied()
-                    .ok_or_else(|| "the component does not exist".to_owned())
-            };
-            letters.iter().map(one).collect()
-        }
+        Node::Name(name) => Ok(names.value(name)?.0),
+        Node::Swizzle(of, letters) => swizzled(&value(of, names)?, letters),
         Node::Unary(sign, of) => {
             let all = value(of, names)?.into_iter();
             Ok(match sign {
@@ -309,9 +350,19 @@ mod tests {
             id: 1,
             job: 3,
             program: 0,
+            names: Default::default(),
             what: What::Vertex(Box::new(vertex)),
         };
-        Expression::parsed(text).and_then(|expression| value(&expression.0, &Names { now: &now, thread: 0 }))
+        Expression::parsed(text).and_then(|expression| {
+            value(
+                &expression.0,
+                &Names {
+                    now: &now,
+                    thread: 0,
+                    depth: 0,
+                },
+            )
+        })
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The current invocation: a quad of fragments, or a vertex.
 
+use super::debug::Values;
+use super::names::ProgramNames;
 use std::sync::Arc;
 
 /// A fragment of a quad.
@@ -13,6 +15,8 @@ pub struct Lane {
     pub products: ([f32; 4], f32),
     /// Temporaries, from the lowest that the program uses.
     pub temporaries: Vec<f32>,
+    /// Values of local variables.
+    pub locals: Values,
     /// Whether it was discarded.
     pub discarded: bool,
     /// Instructions executed.
@@ -32,6 +36,8 @@ pub struct Quad {
     pub first_temporary: i32,
     /// Uniforms of the draw.
     pub uniforms: Arc<Vec<f32>>,
+    /// Varyings of each fragment, as far as they have names.
+    pub varyings: [Vec<f32>; 4],
 }
 
 /// A vertex.
@@ -53,6 +59,8 @@ pub struct Vertex {
     pub attributes: Vec<[f32; 4]>,
     /// Outputs.
     pub outputs: Vec<[f32; 4]>,
+    /// Values of local variables.
+    pub locals: Values,
     /// Instructions executed.
     pub steps: u64,
 }
@@ -75,6 +83,8 @@ pub struct Invocation {
     pub job: usize,
     /// Index of its program.
     pub program: usize,
+    /// The names of its program.
+    pub names: Arc<ProgramNames>,
     /// Its kind.
     pub what: What,
 }
@@ -111,6 +121,24 @@ impl Invocation {
         match &self.what {
             What::Quad(quad) => quad.lanes.get(thread)?.pc,
             What::Vertex(vertex) => vertex.pc,
+        }
+    }
+
+    /// The calls that a thread's next instruction is in, the innermost first; behind the end, and where an instruction is of
+    /// no line, the entry point's.
+    pub fn stack(&self, thread: usize) -> Vec<u32> {
+        let stack = self.pc(thread).map(|at| self.names.stack(at)).unwrap_or_default();
+        match stack.is_empty() {
+            false => stack.into_iter().map(|(call, _)| call).collect(),
+            true => self.names.debug.calls.first().map(|_| 0).into_iter().collect(),
+        }
+    }
+
+    /// Values of a thread's local variables.
+    pub fn locals(&self, thread: usize) -> Option<&Values> {
+        match &self.what {
+            What::Quad(quad) => Some(&quad.lanes.get(thread)?.locals),
+            What::Vertex(vertex) => Some(&vertex.locals),
         }
     }
 

@@ -1,12 +1,14 @@
 //! The programs of a recording, with their listings and sources.
 
 use super::Source;
+use super::names::ProgramNames;
 use crate::recorded;
-use emulator::exec::observed::{Line, Watched};
+use emulator::exec::observed::{Line, Stage, Watched};
 use emulator::exec::{FragmentProgram, VertexProgram};
 use emulator::gpu::commands::Commands;
 use emulator::memory::Memory;
 use loader::trace::{Pipe, Record, Trace};
+use std::sync::Arc;
 use utgard::frame::GpFrame;
 use utgard::gp;
 use utgard::state::RenderState;
@@ -34,6 +36,8 @@ pub struct Program {
     pub lines: Vec<Line>,
     /// Its source: the file, and the lines of each instruction.
     pub source: Option<Source>,
+    /// The names of the source.
+    pub names: Arc<ProgramNames>,
 }
 
 impl Program {
@@ -93,15 +97,37 @@ impl Program {
 #[derive(Default)]
 pub struct Programs {
     all: Vec<Program>,
-    sources: Vec<Source>,
+    /// Files with their programs and numbers of instructions.
+    sources: Vec<(Source, Key, usize)>,
+}
+
+/// The identity of a source's program, and the number of its instructions; `None` for what is no program.
+fn identity(source: &Source) -> Option<(Key, usize)> {
+    let code = &source.program.code;
+    let (key, watched) = match source.stage {
+        Stage::Vertex => {
+            let words = code.as_chunks::<{ gp::WORDS }>().0;
+            let program = VertexProgram::new(words.iter().map(|words| gp::Instruction::decode(*words)).collect());
+            (Key::Vertex(program.instructions.clone()), Watched::vertex(&program))
+        }
+        Stage::Fragment => {
+            let program = FragmentProgram::read(code).ok()?;
+            (Key::Fragment(program.instructions.clone()), Watched::fragment(&program))
+        }
+    };
+    Some((key, watched.lines.len()))
 }
 
 impl Programs {
     /// The programs of a recording's jobs, as far as they are in the recorded memory.
     pub fn of(trace: &Trace<'_>, sources: Vec<Source>) -> Self {
+        let sources = sources.into_iter().filter_map(|source| {
+            let (key, lines) = identity(&source)?;
+            Some((source, key, lines))
+        });
         let mut programs = Self {
             all: Vec::new(),
-            sources,
+            sources: sources.collect(),
         };
         let mut memory = Memory::default();
         for (_, record) in &trace.records {
@@ -177,12 +203,19 @@ impl Programs {
         }
         let (key, watched) = new();
         let number = self.all.len();
+        let of_stage = || self.sources.iter().filter(|(source, ..)| source.stage == watched.stage);
         // Linking renumbers registers and memory, but does not move instructions.
-        let fits = |source: &&Source| source.stage == watched.stage && source.lines.len() == watched.lines.len();
+        let same = of_stage().find(|(_, own, _)| *own == key);
+        let source = same.or_else(|| of_stage().find(|(.., lines)| *lines == watched.lines.len()));
+        let source = source.map(|(source, ..)| source);
         self.all.push(Program {
             key,
             name: format!("{}{number}", watched.stage.name()),
-            source: self.sources.iter().find(fits).cloned(),
+            names: source
+                .map(|source| ProgramNames::of(source, &watched.lines))
+                .unwrap_or_default()
+                .into(),
+            source: source.filter(|source| !source.lines.is_empty()).cloned(),
             lines: watched.lines,
         });
         number

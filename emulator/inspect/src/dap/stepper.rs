@@ -1,6 +1,7 @@
 //! Observes the scalar engine and stops it.
 
 use super::breakpoints::{Breakpoints, Hit};
+use super::debug::{Location, Values};
 use super::invocation::{Invocation, Lane, Quad, Vertex, What};
 use super::programs::Programs;
 use emulator::exec::inputs::Inputs;
@@ -116,6 +117,8 @@ pub struct Stepper {
     /// Fragments that have not reported the current step yet.
     pending: [bool; 4],
     uniforms: Arc<Vec<f32>>,
+    /// Inputs of the current primitive.
+    inputs: Inputs,
     memory: Vec<[f32; 4]>,
     attributes: VecDeque<Vec<[f32; 4]>>,
     last_hit: Option<u64>,
@@ -163,6 +166,7 @@ impl Stepper {
             now: None,
             pending: [false; 4],
             uniforms: Arc::default(),
+            inputs: Inputs::default(),
             memory: Vec::new(),
             attributes: VecDeque::new(),
             last_hit: None,
@@ -196,12 +200,21 @@ impl Stepper {
         self.programs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Values of local variables before a program.
+    fn values(&self, program: usize) -> Values {
+        let programs = self.programs();
+        let program = programs.get(program);
+        program.map(|program| program.names.debug.values()).unwrap_or_default()
+    }
+
     fn begin(&mut self, program: usize, what: What) {
         self.id += 1;
+        let names = self.programs().get(program).map(|program| program.names.clone());
         self.now = Some(Invocation {
             id: self.id,
             job: self.job,
             program,
+            names: names.unwrap_or_default(),
             what,
         });
         self.begun[0] += 1;
@@ -333,7 +346,18 @@ impl Observer for Stepper {
         let lane = Lane {
             pc: Some(0),
             temporaries: vec![0.0; (high - low + 1).max(0) as usize],
+            locals: self.values(number),
             ..Lane::default()
+        };
+        let named = self
+            .programs()
+            .get(number)
+            .map_or(0, |program| program.names.varyings());
+        let varyings = |lane: u32| {
+            let offset = self.inputs.offset(x + (lane & 1), y + (lane >> 1));
+            (0..named)
+                .map(|component| self.inputs.varying(component, offset))
+                .collect()
         };
         let quad = Quad {
             at: (x, y),
@@ -341,15 +365,26 @@ impl Observer for Stepper {
             lanes: std::array::from_fn(|_| lane.clone()),
             first_temporary: low,
             uniforms: self.uniforms.clone(),
+            varyings: [0, 1, 2, 3].map(varyings),
         };
         self.begin(number, What::Quad(Box::new(quad)));
     }
 
     fn fragment(&mut self, step: &FragmentStep<'_>) {
-        let Some(What::Quad(quad)) = self.now.as_mut().map(|now| &mut now.what) else {
-            return;
-        };
+        let Some(now) = &mut self.now else { return };
+        let What::Quad(quad) = &mut now.what else { return };
         let lane = &mut quad.lanes[step.lane & 3];
+        if let Some(instruction) = lane.pc.and_then(|at| now.names.instruction(at)) {
+            now.names
+                .debug
+                .assign(instruction, &mut lane.locals, |location| match location {
+                    Location::Register(register, component) => {
+                        let register = step.after.get(usize::from(register))?;
+                        register.get(usize::from(component)).copied()
+                    }
+                    Location::Unit(_) => None,
+                });
+        }
         lane.pc = step.next;
         lane.registers = *step.after;
         lane.products = step.products;
@@ -369,6 +404,7 @@ impl Observer for Stepper {
             number: self.begun[1],
             pc: (!program.instructions.is_empty()).then_some(0),
             memory: self.memory.clone(),
+            locals: self.values(number),
             attributes: self.attributes.pop_front().unwrap_or_default(),
             ..Vertex::default()
         };
@@ -385,6 +421,12 @@ impl Observer for Stepper {
         };
         vertex.registers = *step.registers;
         (vertex.addresses, vertex.results) = (step.addresses, step.results);
+        now.names
+            .debug
+            .assign(step.number, &mut vertex.locals, |location| match location {
+                Location::Unit(unit) => step.results.get(usize::from(unit)).copied(),
+                Location::Register(..) => None,
+            });
         vertex.memory.clear();
         vertex.memory.extend_from_slice(step.memory);
         vertex.outputs.clear();
@@ -449,6 +491,7 @@ impl Engine for Stepping {
         if *stepper.uniforms != context.uniforms {
             stepper.uniforms = Arc::new(context.uniforms.to_vec());
         }
+        stepper.inputs = inputs.clone();
         scalar::fragments(context, inputs, quads, out, Silicon::default(), &mut *stepper)
     }
 }

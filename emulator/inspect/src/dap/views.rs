@@ -1,6 +1,7 @@
 //! Registers and memory for display: names, values and bits.
 
 use super::invocation::{Invocation, Lane, Quad, Vertex, What};
+use super::names::Kind;
 use num::half;
 use serde_json::{Value, json};
 use utgard::gp::UNITS;
@@ -44,15 +45,76 @@ fn vectors(letter: &str, all: &[[f32; 4]]) -> Vec<Row> {
     all.iter().enumerate().map(one).collect()
 }
 
-/// All groups of a thread.
-pub fn groups(now: &Invocation, thread: usize) -> Vec<Group> {
-    match &now.what {
+/// The groups of names of the source: title, kind, the protocol's presentation hint.
+const NAMED: [(&str, Kind, Option<&str>); 4] = [
+    ("Varyings of the source", Kind::Varying, Some("arguments")),
+    ("Attributes of the source", Kind::Attribute, Some("arguments")),
+    ("Varyings of the source", Kind::Output, Some("returnValue")),
+    ("Uniforms of the source", Kind::Uniform, None),
+];
+
+/// The values of a name, and whether they are fp16: local variables hide other names of the source, and these hide what the
+/// hardware has.
+pub fn named(now: &Invocation, thread: usize, stack: &[u32], name: &str) -> Option<(Vec<f32>, bool)> {
+    let groups = groups(now, thread, stack);
+    let (hardware, source) = groups.split_at(HARDWARE.min(groups.len()));
+    let (symbols, locals) = source.split_at(NAMED.len().min(source.len()));
+    let order = locals.iter().chain(symbols).chain(hardware);
+    order
+        .flat_map(|group| group.rows.iter().map(|row| (row, group.half)))
+        .find(|(row, _)| row.name == name)
+        .map(|(row, half)| (row.values.clone(), half))
+}
+
+/// The floats that the names of a kind are among.
+fn floats(now: &Invocation, thread: usize, kind: Kind) -> Option<&[f32]> {
+    Some(match (&now.what, kind) {
+        (What::Quad(quad), Kind::Uniform) => &quad.uniforms,
+        (What::Quad(quad), Kind::Varying) => quad.varyings.get(thread)?,
+        (What::Vertex(vertex), Kind::Uniform) => vertex.memory.as_flattened(),
+        (What::Vertex(vertex), Kind::Attribute) => vertex.attributes.as_flattened(),
+        (What::Vertex(vertex), Kind::Output) => vertex.outputs.as_flattened(),
+        _ => return None,
+    })
+}
+
+/// Groups of the hardware, of a fragment or a vertex.
+const HARDWARE: usize = 6;
+
+/// Number of the first group of local variables: there is one for each function of the stack.
+const LOCALS: usize = HARDWARE + NAMED.len();
+
+/// Functions of a stack that show local variables: the limit of groups in a reference.
+const MAX_LOCALS: usize = 6;
+
+/// All groups of a thread, with the names of the source behind the hardware's; `stack` are the calls that it is in, the
+/// innermost first.
+pub fn groups(now: &Invocation, thread: usize, stack: &[u32]) -> Vec<Group> {
+    let mut groups = match &now.what {
         What::Quad(quad) => match quad.lanes.get(thread) {
             Some(lane) => fragment(now, quad, lane, thread),
-            None => Vec::new(),
+            None => return Vec::new(),
         },
         What::Vertex(vertex) => of_vertex(now, vertex),
-    }
+    };
+    let is_quad = matches!(now.what, What::Quad(_));
+    // The others have the same numbers for fragments and for vertices.
+    groups.resize_with(HARDWARE, || group("", None, false, Vec::new()));
+    groups.extend(NAMED.into_iter().map(|(title, kind, hint)| {
+        let floats = floats(now, thread, kind).unwrap_or_default();
+        let rows = now.names.values(kind, floats).into_iter();
+        let rows = rows.map(|(name, values)| row(name, &values)).collect();
+        // The uniforms of fragments are fp16.
+        group(title, hint, is_quad && kind == Kind::Uniform, rows)
+    }));
+    groups.extend(stack.iter().take(MAX_LOCALS).map(|call| {
+        let values = now.locals(thread);
+        let locals = values.map(|values| now.names.debug.locals(*call, values));
+        let rows = locals.into_iter().flatten();
+        let rows = rows.map(|(name, values)| row(name, &values)).collect();
+        group("Locals of the source", Some("locals"), is_quad, rows)
+    }));
+    groups
 }
 
 fn fragment(now: &Invocation, quad: &Quad, lane: &Lane, thread: usize) -> Vec<Group> {
@@ -180,8 +242,8 @@ pub fn referred(reference: u64) -> Option<(usize, usize, Option<usize>)> {
     Some((thread as usize, group as usize, row.checked_sub(1)))
 }
 
-/// The scopes of a thread.
-pub fn scopes(now: &Invocation, thread: usize) -> Value {
+/// The scopes of a thread in one of the functions of its stack, 0 for the innermost.
+pub fn scopes(now: &Invocation, thread: usize, depth: usize) -> Value {
     let scope = |(number, group): (usize, &Group)| {
         let mut scope = json!({
             "name": group.name, "variablesReference": reference(thread, number, None),
@@ -192,9 +254,11 @@ pub fn scopes(now: &Invocation, thread: usize) -> Value {
         }
         scope
     };
-    let all = groups(now, thread);
-    all.iter()
-        .enumerate()
+    let all = groups(now, thread, &now.stack(thread));
+    // Names of the source come first, with the local variables of one function.
+    let order = [LOCALS + depth].into_iter().chain(HARDWARE..LOCALS).chain(0..HARDWARE);
+    order
+        .filter_map(|number| Some((number, all.get(number)?)))
         .filter(|(_, group)| !group.rows.is_empty())
         .map(scope)
         .collect()
@@ -203,7 +267,7 @@ pub fn scopes(now: &Invocation, thread: usize) -> Value {
 /// The variables of a reference.
 pub fn variables(now: &Invocation, of: u64, hex: bool) -> Option<Value> {
     let (thread, number, row) = referred(of)?;
-    let group = groups(now, thread).into_iter().nth(number)?;
+    let group = groups(now, thread, &now.stack(thread)).into_iter().nth(number)?;
     let half = group.half;
     match row {
         None => {

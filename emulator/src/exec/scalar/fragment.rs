@@ -307,23 +307,14 @@ impl<O: Observer> Lanes<'_, O> {
         let first = (unit.index as i32)
             .wrapping_add(offset)
             .wrapping_shl(unit.alignment.shift());
-        let [x, y] = self.offset(lane);
-        let w = if self.inputs.flat {
-            1.0
-        } else {
-            1.0 / self.inputs.inverse_w.at(x, y)
-        };
+        let offset = self.offset(lane);
         let mut value = [0.0, 0.0, 0.0, 1.0];
         for (component, value) in value.iter_mut().enumerate().take(unit.alignment.components()) {
             let at = first.wrapping_add(component as i32);
-            let plane = (0..4 * SLOTS as i32)
-                .contains(&at)
-                .then(|| self.inputs.varyings[at as usize / 4][at as usize % 4]);
-            if plane.is_none() {
+            if !(0..4 * SLOTS as i32).contains(&at) {
                 self.outside(lane, Outside::Varying, i64::from(at));
             }
-            let linear = plane.map_or(0.0, |plane| plane.at(x, y));
-            *value = if self.inputs.flat { linear } else { linear * w };
+            *value = self.inputs.varying(at as usize, offset);
         }
         value
     }

@@ -93,11 +93,11 @@ impl<W: Write> Session<'_, W> {
         match (command, &stop.now) {
             ("exceptionInfo", _) => exception(stop),
             ("stackTrace", None) => Ok(json!({ "stackFrames": [], "totalFrames": 0 })),
-            ("stackTrace", Some(now)) => self.stack(run, now, thread(arguments, stop)?),
+            ("stackTrace", Some(now)) => self.stack(run, now, thread(arguments, stop)?, arguments),
             (_, None) => Err("no invocation has run yet".into()),
             ("scopes", Some(now)) => {
-                let frame = frame(&arguments["frameId"], now)?;
-                Ok(json!({ "scopes": views::scopes(now, frame) }))
+                let (thread, depth) = frame(&arguments["frameId"], now)?;
+                Ok(json!({ "scopes": views::scopes(now, thread, depth) }))
             }
             ("variables", Some(now)) => {
                 let reference = arguments["variablesReference"]
@@ -108,12 +108,12 @@ impl<W: Write> Session<'_, W> {
                 Ok(json!({ "variables": page(all, arguments) }))
             }
             (_, Some(now)) => {
-                let frame = match &arguments["frameId"] {
-                    Value::Null => stop.thread,
+                let (thread, depth) = match &arguments["frameId"] {
+                    Value::Null => (stop.thread, 0),
                     value => frame(value, now)?,
                 };
                 let text = arguments["expression"].as_str().ok_or("expression is missing")?;
-                let names = Names { now, thread: frame };
+                let names = Names { now, thread, depth };
                 let expression = Expression::parse(text).map_err(|error| error.to_string())?;
                 let values = expression.evaluate(&names).map_err(|error| error.to_string())?;
                 let half = expression.is_half(&names);
@@ -125,15 +125,28 @@ impl<W: Write> Session<'_, W> {
         }
     }
 
-    /// The only frame of a thread.
-    fn stack(&self, run: &Run, now: &Invocation, thread: usize) -> Answer {
+    /// The frames of a thread: the functions of the source, or the program.
+    fn stack(&self, run: &Run, now: &Invocation, thread: usize, arguments: &Value) -> Answer {
         let programs = run.programs();
         let program = programs.get(now.program).ok_or("the program is not known")?;
-        let mut frame = json!({
-            "id": thread + 1, "name": format!("{}, {}, job {}", program.name, now.name(thread), now.job),
-            "line": 0, "column": 0,
-        });
-        if let Some(at) = now.pc(thread) {
+        let of = format!("{}, job {}", now.name(thread), now.job);
+        let at = now.pc(thread);
+        let stack = at.map(|at| program.names.stack(at)).unwrap_or_default();
+        let function = |call: u32| {
+            program
+                .names
+                .debug
+                .calls
+                .get(call as usize)
+                .map_or("", |call| &call.name)
+        };
+        let name = match (stack.first(), program.names.debug.calls.is_empty()) {
+            (Some((call, _)), _) => function(*call),
+            (None, false) => function(0),
+            (None, true) => &program.name,
+        };
+        let mut frame = json!({ "id": thread + 1, "name": format!("{name}, {of}"), "line": 0, "column": 0 });
+        if let Some(at) = at {
             let (source, line) = shown(now.program, program, at);
             frame["source"] = source;
             frame["line"] = self.line_out(line);
@@ -143,7 +156,19 @@ impl<W: Write> Session<'_, W> {
             frame["name"] = format!("{}, ended", frame["name"].as_str().unwrap_or_default()).into();
             frame["presentationHint"] = "subtle".into();
         }
-        Ok(json!({ "stackFrames": [frame], "totalFrames": 1 }))
+        let callers = stack.iter().enumerate().skip(1).map(|(depth, (call, line))| {
+            json!({
+                "id": thread + 1 + THREADS * depth, "name": format!("{}, {of}", function(*call)), "source": frame["source"],
+                "line": self.line_out((*line).into()), "column": self.first_column,
+            })
+        });
+        let callers: Vec<Value> = callers.collect();
+        let number = |name: &str| arguments[name].as_u64().and_then(|number| usize::try_from(number).ok());
+        let levels = number("levels").filter(|levels| *levels > 0).unwrap_or(usize::MAX);
+        let total = 1 + callers.len();
+        let frames = [frame].into_iter().chain(callers);
+        let frames: Vec<Value> = frames.skip(number("startFrame").unwrap_or(0)).take(levels).collect();
+        Ok(json!({ "stackFrames": frames, "totalFrames": total }))
     }
 
     /// Converts a line from 1 to the client's numbering.
@@ -353,12 +378,16 @@ fn threads(run: &Run) -> Vec<Value> {
     }
 }
 
-/// The thread of a frame.
-fn frame(value: &Value, now: &Invocation) -> Result<usize, String> {
+/// Threads of a quad: the numbers of frames count them first.
+const THREADS: usize = 4;
+
+/// The thread of a frame, and its place in the stack.
+fn frame(value: &Value, now: &Invocation) -> Result<(usize, usize), String> {
     let number = value.as_u64().ok_or("frameId is missing")?;
-    let thread = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-    thread
-        .filter(|thread| *thread < now.threads())
+    let frame = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+    let frame = frame.map(|frame| (frame % THREADS, frame / THREADS));
+    frame
+        .filter(|(thread, depth)| *thread < now.threads() && *depth < now.stack(*thread).len().max(1))
         .ok_or_else(|| format!("no frame {number}"))
 }
 
