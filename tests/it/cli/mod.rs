@@ -13,3 +13,4 @@ pub mod pairs;
 mod recordings;
 mod sources;
 mod verbs;
+mod vscode;
