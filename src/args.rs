@@ -10,12 +10,12 @@ use loader::vbc::Stage;
 use std::path::{Path, PathBuf};
 use translate::frontend::Settings;
 
-/// Formats by name; a test holds them against the formats that there are.
+/// Formats by name; a test compares them with the implemented formats.
 pub const FORMATS: [&str; 10] = [
     "vbc", "mbs", "spirv", "sl", "trace", "sksl", "gp", "pp", "script", "source",
 ];
 
-/// A list of flags and some more; `N` is the length of both.
+/// Concatenates two lists of flags; `N` is the length of both.
 ///
 /// # Panics
 /// When both are not `N` together.
@@ -34,7 +34,7 @@ pub const fn and<const N: usize>(list: &[&'static str], more: &[&'static str]) -
     all
 }
 
-/// What the texts of GLSL and HLSL are compiled with.
+/// Settings of front ends.
 #[derive(Args, Clone, Debug, Default)]
 pub struct PreprocessArgs {
     /// Define a name before the first line of GLSL, GLSL ES or HLSL [default value: 1]
@@ -320,7 +320,7 @@ pub struct RunArgs {
     /// each use of the device]
     #[arg(long, value_name = "SECONDS", alias = "patience")]
     pub timeout: Option<u64>,
-    /// What the picture is held against
+    /// The expected picture
     #[command(flatten)]
     pub expected: ExpectArgs,
     /// Draw again whenever the file or the scene changes
@@ -542,17 +542,17 @@ pub struct ScriptArgs {
     /// Treat unsupported scripts as failures (scripts)
     #[arg(long)]
     pub strict: bool,
-    /// Write what is in every buffer and image at the end to this folder (scripts, compute shaders)
+    /// Write the final contents of every buffer and image to this folder (scripts, compute shaders)
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
     /// Write the verdicts as JUnit XML (scripts)
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Hand shaders through another compiler or language first (scripts, compute shaders)
+    /// Translate shaders through another compiler or language first (scripts, compute shaders)
     #[arg(long, value_enum)]
     pub through: Option<Through>,
-    /// Run each on every Vulkan device, as it is and through naga, and on the emulated Mali-400, and tell those that come
-    /// to different verdicts (scripts), or the buffers that differ (compute shaders)
+    /// Run each on every Vulkan device, as it is and through naga, and on the emulated Mali-400, and print
+    /// different verdicts (scripts) or differing buffers (compute shaders)
     #[arg(long, conflicts_with_all = ["through", "junit", "keep"])]
     pub engines: bool,
     /// Run in this process, and print one line of JSON per script

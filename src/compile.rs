@@ -1,22 +1,22 @@
-//! Shader sources to Mali-400 programs: what `compile` and `draw` have in common.
+//! Compiles shader files to Mali-400 programs, for `compile` and `draw`.
 
 use crate::error::{Error, Result};
-use crate::foreign;
+use crate::external_compilers;
 use compiler::{Compiled, Input, Options, Stage};
 use std::path::Path;
 use translate::frontend::{self, Settings};
 use translate::{Language, ShaderStage, Source};
 
-/// What is compiled of a file.
+/// The stage and options to compile a file with.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// The stage, where the file's name does not say it.
+    /// The stage, if the file's name does not determine it.
     pub stage: Option<Stage>,
-    /// The entry point, where there are several of the stage.
+    /// The entry point, if the stage has several.
     pub entry: Option<&'a str>,
-    /// How.
+    /// Options of the compiler.
     pub options: Options,
-    /// What texts of GLSL and HLSL are compiled with.
+    /// Settings of the front end.
     pub settings: &'a Settings,
 }
 
@@ -38,10 +38,10 @@ fn of(stage: Stage) -> ShaderStage {
     }
 }
 
-/// Compiles a file of any format that holds shaders.
+/// Compiles a shader file of any format.
 ///
 /// # Errors
-/// What the compiler refuses, with the place in the source where it has lines.
+/// The compiler's error, with the place in the source if it has lines.
 pub fn compile(path: &Path, bytes: &[u8], wanted: Wanted<'_>) -> Result<Compiled> {
     let name = path.to_string_lossy();
     let mut source = Source::new(&name, bytes)?.with(path, wanted.settings);
@@ -60,7 +60,7 @@ pub fn compile(path: &Path, bytes: &[u8], wanted: Wanted<'_>) -> Result<Compiled
     };
     let by_reader = std::error::Error::source(&refused).and_then(|cause| cause.downcast_ref::<translate::Error>());
     let stage = source.stage.and_then(frontend::Stage::of_naga);
-    if let Some(module) = by_reader.and_then(|error| foreign::module(&source, stage, error)) {
+    if let Some(module) = by_reader.and_then(|error| external_compilers::module(&source, stage, error)) {
         let module = module?;
         let source = Source::new("stage.spv", &module)?;
         return compiler::compile(Input::Source(&source), &wanted.options)

@@ -1,4 +1,4 @@
-//! What `run` does with a compute shader: its module, its buffers and images out of a scene, and what is read back.
+//! `run` for compute shaders: the module, buffers and images of a scene, and read-back.
 
 use crate::args::{RunArgs, Through, and};
 use crate::error::{Cause, Error, ErrorKind, Result, Within};
@@ -23,13 +23,13 @@ use vulkan::{Context, Options, TexelFormat, Validation, vk};
 pub const FLAGS: &[&str] =
     &and::<{ SOURCE_FLAGS.len() + 5 }>(SOURCE_FLAGS, &["dispatch", "local-size", "keep", "through", "engines"]);
 
-/// Elements of an array that has no length of its own.
+/// Elements of a runtime array.
 const ELEMENTS: u64 = 64;
 
 /// The most bytes of a buffer or an image.
 const MOST: u64 = 1 << 30;
 
-/// Deepest nesting of types that is followed.
+/// Maximum nesting of types.
 const MAX_DEPTH: u32 = 16;
 
 /// Runs a compute shader, or draws with other sources.
@@ -60,7 +60,7 @@ pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
     }
 }
 
-/// Whether a source says that it is a compute shader.
+/// Whether a source is a compute shader.
 fn is_compute(path: &Path, bytes: &[u8]) -> bool {
     let Ok(source) = Source::new(&path.to_string_lossy(), bytes) else {
         return false;
@@ -76,9 +76,9 @@ fn is_compute(path: &Path, bytes: &[u8]) -> bool {
 /// Runs a compute shader once.
 ///
 /// # Errors
-/// What is wrong with the source or the scene, and what the device says.
+/// Errors of the source, the scene and the device.
 fn run(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
-    refuse(args)?;
+    reject_draw_arguments(args)?;
     let gives = !args.read.is_empty() || args.timing || args.script.keep.is_some();
     if !gives {
         return Err(Failure::usage(
@@ -122,7 +122,7 @@ fn run(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
     complain(&context)
 }
 
-/// The module of a source with groups of the size that is asked for, validated unless that is left out.
+/// The module of a source with the requested workgroup size, validated unless `--unchecked`.
 fn sized(bytes: &[u8], args: &RunArgs) -> Result<Vec<u32>> {
     let mut words = module(bytes, args)?;
     if let Some(size) = args.local_size {
@@ -134,10 +134,10 @@ fn sized(bytes: &[u8], args: &RunArgs) -> Result<Vec<u32>> {
     Ok(words)
 }
 
-/// The module by way of another compiler or language, and its entry point; otherwise why not.
+/// The module through another compiler or language, and its entry point, or the reason why not.
 fn through(words: &[u32], args: &RunArgs, way: Through) -> Result<std::result::Result<(Vec<u32>, String), String>> {
     let entry = Shader::new(words, args, entry(args))?.entry;
-    Ok(scripts::again(
+    Ok(scripts::round_trip(
         words,
         &entry,
         ShaderStage::Compute,
@@ -173,12 +173,12 @@ fn execute(
     Ok(work::execute(context, &work, &mut data.resources)?)
 }
 
-/// What is in a shader's buffers and images by set and binding.
+/// Contents of a shader's buffers and images by set and binding.
 type Contents = BTreeMap<(u32, u32), Vec<u8>>;
 
-/// Runs a compute shader on every engine, and prints what differs from the first that runs it.
+/// Runs a compute shader on every engine, and prints differences from the first that runs it.
 fn on_engines(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
-    refuse(args)?;
+    reject_draw_arguments(args)?;
     if !args.read.is_empty() || args.timing {
         return Err(Failure::usage(
             "--engines compares what is in all buffers: --read and --timing are for one device",
@@ -200,8 +200,8 @@ fn on_engines(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
     let mut opened = BTreeMap::new();
     for engine in &engines {
         let ran = on_engine(&words, args, groups, &scene, engine, &mut opened);
-        if matches!(ran, Err(Lack::Failed(_))) {
-            // It may be lost.
+        if matches!(ran, Err(NoResult::Failed(_))) {
+            // The device may be lost.
             opened.remove(&engine.device);
         }
         let outcome = match ran {
@@ -219,8 +219,8 @@ fn on_engines(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
                     }
                 },
             },
-            Err(Lack::Unsupported(why)) => format!("unsupported: {why}"),
-            Err(Lack::Failed(error)) => {
+            Err(NoResult::Unsupported(why)) => format!("unsupported: {why}"),
+            Err(NoResult::Failed(error)) => {
                 apart += 1;
                 error.to_string()
             }
@@ -234,13 +234,13 @@ fn on_engines(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
     }
 }
 
-/// Why an engine gives nothing.
-enum Lack {
+/// Why an engine has no result.
+enum NoResult {
     Unsupported(String),
     Failed(Error),
 }
 
-impl From<Error> for Lack {
+impl From<Error> for NoResult {
     fn from(error: Error) -> Self {
         match error.root() {
             ErrorKind::Vulkan(found) if matches!(found.kind(), vulkan::ErrorKind::Unsupported(_)) => {
@@ -258,14 +258,14 @@ fn on_engine(
     scene: &Scene,
     engine: &scripts::Engine,
     opened: &mut BTreeMap<Option<String>, Context>,
-) -> std::result::Result<Contents, Lack> {
+) -> std::result::Result<Contents, NoResult> {
     if engine.is_emulated() {
-        return Err(Lack::Unsupported("a Mali-400 has no compute shaders".to_owned()));
+        return Err(NoResult::Unsupported("a Mali-400 has no compute shaders".to_owned()));
     }
     let (words, entry) = match engine.through {
         None => (words.to_vec(), entry(args).map(str::to_owned)),
         Some(way) => {
-            let (words, entry) = through(words, args, way)?.map_err(Lack::Unsupported)?;
+            let (words, entry) = through(words, args, way)?.map_err(NoResult::Unsupported)?;
             (words, Some(entry))
         }
     };
@@ -286,24 +286,24 @@ fn on_engine(
         .collect())
 }
 
-/// What two engines left otherwise; a resource that one of them does not know of was not used there.
+/// The first difference between two results; resources that one of them lacks were optimised out.
 fn difference(first: &Contents, other: &Contents) -> Option<String> {
     other.iter().find_map(|((set, binding), bytes)| {
         let wanted = first.get(&(*set, *binding))?;
         let differ = wanted.iter().zip(bytes).filter(|(one, other)| one != other).count();
         let at = wanted.iter().zip(bytes).position(|(one, other)| one != other)?;
-        let told = format!(
+        let text = format!(
             "{}, not {}; {differ} of {} bytes differ",
             bytes[at],
             wanted[at],
             wanted.len()
         );
-        Some(format!("set {set} binding {binding}: byte {at} is {told}"))
+        Some(format!("set {set} binding {binding}: byte {at} is {text}"))
     })
 }
 
-/// Refuses what is said of pictures and means nothing here.
-fn refuse(args: &RunArgs) -> Outcome {
+/// Rejects arguments of draws.
+fn reject_draw_arguments(args: &RunArgs) -> Outcome {
     let given = [
         ("-o", args.output.is_some()),
         ("--expect", args.expected.is_given()),
@@ -321,7 +321,7 @@ fn refuse(args: &RunArgs) -> Outcome {
     }
 }
 
-/// Opens the device with every feature that it has.
+/// Opens the device with all its features.
 fn open(args: &RunArgs, device: Option<&str>) -> Result<Context> {
     let options = Options {
         device: device.map(str::to_owned),
@@ -335,7 +335,7 @@ fn open(args: &RunArgs, device: Option<&str>) -> Result<Context> {
     Ok(Context::new(&options)?)
 }
 
-/// The name of the entry point that the arguments say.
+/// The entry point of the arguments.
 fn entry(args: &RunArgs) -> Option<&str> {
     args.entry.first().map(|entry| entry.name.as_str())
 }
@@ -349,7 +349,7 @@ fn module(bytes: &[u8], args: &RunArgs) -> Result<Vec<u32>> {
         folders: args.preprocess.folders.clone(),
         ..frontend::Settings::NONE.clone()
     };
-    let told = |error: translate::Error| match error.line_column() {
+    let rendered = |error: translate::Error| match error.line_column() {
         Some(_) => Error::input(error.render(bytes, &name)),
         None => Error::from(error),
     };
@@ -367,16 +367,16 @@ fn module(bytes: &[u8], args: &RunArgs) -> Result<Vec<u32>> {
             source.entry = entry(args);
             let written = translate::read(&source)
                 .and_then(|shader| translate::write(&shader, Target::Spirv, &Default::default()));
-            return Ok(spirv::read(&written.map_err(told)?)?);
+            return Ok(spirv::read(&written.map_err(rendered)?)?);
         }
     };
     let text = std::str::from_utf8(bytes).map_err(|_| Error::input("it is not text"))?;
     let mut text = frontend::Text::new(text, &args.file, dialect, frontend::Stage::Compute, &settings);
     text.entry = entry(args).filter(|_| dialect == Dialect::Hlsl);
-    Ok(frontend::spirv(&text).map_err(told)?.words)
+    Ok(frontend::spirv(&text).map_err(rendered)?.words)
 }
 
-/// The module with groups of another size: its execution mode, and the constant that it computes with.
+/// The module with another workgroup size: the execution mode, and the `WorkgroupSize` constant.
 fn with_local_size(words: &[u32], size: [u32; 3]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let decorated = spirv::instructions(words)
@@ -428,23 +428,23 @@ fn with_local_size(words: &[u32], size: [u32; 3]) -> Result<Vec<u32>> {
     Ok(out)
 }
 
-/// What the summary calls compute entry points.
+/// The execution model of compute entry points in the summary.
 const MODEL: &str = "GLCompute";
 
 /// The built-in `WorkgroupSize`.
 const WORKGROUP_SIZE: u32 = 25;
 
-/// A variable that pipelines bind something to.
+/// A variable with a descriptor.
 struct Bound {
     /// Set and binding.
     place: (u32, u32),
     kind: vk::DescriptorType,
-    /// What it is of, behind its pointer.
+    /// Its type, behind the pointer.
     ty: u32,
     image: Option<(Image, TexelFormat)>,
 }
 
-/// What a module says of itself.
+/// A module's interface.
 struct Shader<'a> {
     index: ModuleIndex<'a>,
     entry: String,
@@ -455,7 +455,7 @@ struct Shader<'a> {
 }
 
 impl<'a> Shader<'a> {
-    /// The shader of an entry point; of one that is the only one where none is named.
+    /// The shader of the entry point `wanted`, or of the only one.
     fn new(words: &'a [u32], args: &RunArgs, wanted: Option<&str>) -> Result<Self> {
         let index = ModuleIndex::new(words)?;
         let summary = spirv::summary(words)?;
@@ -502,7 +502,7 @@ impl<'a> Shader<'a> {
     }
 }
 
-/// Values of constants by their numbers or names.
+/// Values of specialisation constants by id or name.
 fn constants(summary: &spirv::Summary, given: &[(String, String)]) -> Result<Vec<(u32, [u8; 4])>> {
     let one = |(name, value): &(String, String)| {
         let is_meant = |constant: &&spirv::SpecConstant| {
@@ -540,14 +540,14 @@ fn constants(summary: &spirv::Summary, given: &[(String, String)]) -> Result<Vec
     given.iter().map(one).collect()
 }
 
-/// What a variable is for a pipeline.
+/// The descriptor of a variable.
 fn bound(index: &ModuleIndex<'_>, place: (u32, u32), storage: u32, ty: u32) -> Result<Bound> {
     use vk::DescriptorType as T;
     let (set, binding) = place;
-    let foreign = |what: &str| Error::input(format_args!("unsupported: set {set} binding {binding}: {what}"));
+    let unsupported = |what: &str| Error::input(format_args!("unsupported: set {set} binding {binding}: {what}"));
     let mut image = None;
     let kind = match (storage, index.opcode(ty)) {
-        (_, op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) => return Err(foreign("arrays of descriptors")),
+        (_, op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) => return Err(unsupported("arrays of descriptors")),
         (class::STORAGE_BUFFER, _) => T::STORAGE_BUFFER,
         (class::UNIFORM, _) if index.decoration(ty, decoration::BUFFER_BLOCK).is_some() => T::STORAGE_BUFFER,
         (class::UNIFORM, _) => T::UNIFORM_BUFFER,
@@ -558,11 +558,11 @@ fn bound(index: &ModuleIndex<'_>, place: (u32, u32), storage: u32, ty: u32) -> R
                 .map(|[_, image]: [u32; 2]| image);
             let found = index.image(combined.unwrap_or(ty));
             let found = found.filter(|_| [op::TYPE_SAMPLED_IMAGE, op::TYPE_IMAGE].contains(&opcode));
-            let found = found.ok_or_else(|| foreign("what is neither buffer, image nor sampler"))?;
+            let found = found.ok_or_else(|| unsupported("what is neither buffer, image nor sampler"))?;
             if found.arrayed != 0 || found.multisampled != 0 {
-                return Err(foreign("images of several layers or samples"));
+                return Err(unsupported("images of several layers or samples"));
             }
-            let format = texel(index, &found).ok_or_else(|| foreign("images of this format"))?;
+            let format = texel(index, &found).ok_or_else(|| unsupported("images of this format"))?;
             image = Some((found, format));
             match (found.is_buffer(), found.sampled) {
                 (true, Image::STORAGE) => T::STORAGE_TEXEL_BUFFER,
@@ -576,7 +576,7 @@ fn bound(index: &ModuleIndex<'_>, place: (u32, u32), storage: u32, ty: u32) -> R
     Ok(Bound { place, kind, ty, image })
 }
 
-/// Formats of storage images that scenes can fill, as SPIR-V has them.
+/// SPIR-V formats of storage images that scenes can fill.
 const FORMATS: [(u32, TexelType, u8, u8); 15] = [
     (image_format::RGBA32F, TexelType::FLOAT, 4, 4),
     (image_format::RG32F, TexelType::FLOAT, 4, 2),
@@ -595,7 +595,7 @@ const FORMATS: [(u32, TexelType, u8, u8); 15] = [
     (image_format::RGBA16_SNORM, TexelType::SNORM, 2, 4),
 ];
 
-/// The format of an image's texels: what the module says, or four numbers of its type.
+/// The format of an image's texels: the declared one, or four components of the sampled type.
 fn texel(index: &ModuleIndex<'_>, image: &Image) -> Option<TexelFormat> {
     if image.format != image_format::UNKNOWN {
         let row = FORMATS.iter().find(|row| row.0 == image.format)?;
@@ -616,7 +616,7 @@ fn texel(index: &ModuleIndex<'_>, image: &Image) -> Option<TexelFormat> {
     Some(TexelFormat::wide(class))
 }
 
-/// Everything that the shader reads and writes.
+/// The shader's resources.
 struct Data {
     bindings: Vec<Binding>,
     resources: Vec<Resource>,
@@ -628,7 +628,7 @@ struct Data {
 impl Data {
     fn new(shader: &Shader<'_>, scene: &Scene, size: Option<[u32; 2]>) -> Result<Self> {
         use vk::DescriptorType as T;
-        foreign(scene)?;
+        reject_draw_keys(scene)?;
         let mut this = Self {
             bindings: Vec::new(),
             resources: Vec::new(),
@@ -644,34 +644,34 @@ impl Data {
             let hint = crate::scene::nearest::hint(slot, known.iter().cloned());
             return Err(Error::scene(format_args!("the shader has no slot {slot}{hint}")));
         }
-        let mut unsaid: Vec<&String> = scene.uniform.keys().collect();
+        let mut unused: Vec<&String> = scene.uniform.keys().collect();
         let size = size.or(scene.size).unwrap_or([256, 256]);
         for one in &shader.resources {
             let name = name(one.place);
             let none = Slot::default();
             let slot = scene.slots.get(&name).unwrap_or(&none);
-            let told = |error: Error| error.within(format_args!("slot {name}"));
+            let in_slot = |error: Error| error.within(format_args!("slot {name}"));
             let resource = match one.kind {
                 T::SAMPLER => None,
                 T::UNIFORM_BUFFER | T::STORAGE_BUFFER => {
-                    let mut bytes = block(&shader.index, one.ty).map_err(told)?;
+                    let mut bytes = block(&shader.index, one.ty).map_err(in_slot)?;
                     if one.kind == T::UNIFORM_BUFFER {
-                        members(&shader.index, one.ty, scene, &mut bytes, &mut unsaid)?;
+                        members(&shader.index, one.ty, scene, &mut bytes, &mut unused)?;
                     }
-                    fill(&mut bytes, slot).map_err(told)?;
+                    fill(&mut bytes, slot).map_err(in_slot)?;
                     Some(Resource::Buffer(bytes))
                 }
                 T::UNIFORM_TEXEL_BUFFER | T::STORAGE_TEXEL_BUFFER => {
                     let format = one.image.map_or(TexelFormat::RGBA8, |(_, format)| format);
                     let bytes = match &slot.texels {
-                        Some(numbers) => texels(format, numbers).map_err(told)?,
+                        Some(numbers) => texels(format, numbers).map_err(in_slot)?,
                         None => vec![0; ELEMENTS as usize * format.size()],
                     };
                     Some(Resource::Buffer(bytes))
                 }
                 _ => match &one.image {
                     Some((image, format)) => Some(Resource::Image(
-                        self::image(image, *format, slot, scene, size).map_err(told)?,
+                        self::image(image, *format, slot, scene, size).map_err(in_slot)?,
                     )),
                     None => None,
                 },
@@ -703,9 +703,9 @@ impl Data {
         if let Some(ty) = shader.push {
             this.push = block(&shader.index, ty)?;
             this.push.resize(this.push.len().next_multiple_of(4), 0);
-            members(&shader.index, ty, scene, &mut this.push, &mut unsaid)?;
+            members(&shader.index, ty, scene, &mut this.push, &mut unused)?;
         }
-        match unsaid.first() {
+        match unused.first() {
             Some(name) => Err(Error::scene(format_args!(
                 "no block of the shader has a member \"{name}\""
             ))),
@@ -715,15 +715,15 @@ impl Data {
 }
 
 impl Data {
-    /// What is in the resources of a shader.
+    /// The shader's descriptors with their resources.
     fn all<'s>(&'s self, shader: &'s Shader<'_>) -> impl Iterator<Item = (&'s Bound, &'s Resource)> {
         let found = shader.resources.iter().zip(&self.slots);
         found.filter_map(move |(one, at)| Some((one, &self.resources[(*at)?])))
     }
 }
 
-/// Refuses what a scene says of draws.
-fn foreign(scene: &Scene) -> Result<()> {
+/// Rejects a scene's keys for draws.
+fn reject_draw_keys(scene: &Scene) -> Result<()> {
     let keys = [
         ("vertices", scene.vertices.is_some()),
         ("instances", scene.instances.is_some()),
@@ -738,22 +738,22 @@ fn foreign(scene: &Scene) -> Result<()> {
         ("inputs", !scene.inputs.is_empty()),
         ("subpass", !scene.subpass.is_empty()),
     ];
-    match keys.iter().find(|(_, said)| *said) {
+    match keys.iter().find(|(_, given)| *given) {
         Some((key, _)) => Err(Error::scene(format_args!("{key} means nothing to a compute shader"))),
         None => Ok(()),
     }
 }
 
-/// The bytes of a block, all nought; arrays of no length of their own have [`ELEMENTS`].
+/// The bytes of a block, all zero; runtime arrays have [`ELEMENTS`].
 fn block(index: &ModuleIndex<'_>, ty: u32) -> Result<Vec<u8>> {
     match bytes_of(index, ty, 0, 0) {
         Some(size @ 1..=MOST) => Ok(vec![0; size as usize]),
         Some(size) => Err(Error::input(format_args!("a block of {size} bytes"))),
-        None => Err(Error::input("a block whose size cannot be told")),
+        None => Err(Error::input("a block of unknown size")),
     }
 }
 
-/// Bytes of a type that has a layout; `stride` is that of the matrices in it.
+/// Size in bytes of a type with a layout; `stride` is that of the matrices in it.
 fn bytes_of(index: &ModuleIndex<'_>, ty: u32, stride: u32, depth: u32) -> Option<u64> {
     if depth >= MAX_DEPTH {
         return None;
@@ -764,7 +764,7 @@ fn bytes_of(index: &ModuleIndex<'_>, ty: u32, stride: u32, depth: u32) -> Option
         (op::TYPE_INT | op::TYPE_FLOAT, width) => u64::from(width / 8),
         (op::TYPE_VECTOR, element) => of(element)?.saturating_mul(node.operand(2)?.into()),
         (op::TYPE_MATRIX, column) => {
-            // Rows may be what lies together; the longer way is long enough.
+            // The matrix may be row-major: the larger size of the two is sufficient.
             let rows = index
                 .operands(column, op::TYPE_VECTOR)
                 .map_or(4, |[_, _, rows]: [u32; 3]| rows);
@@ -792,8 +792,8 @@ fn bytes_of(index: &ModuleIndex<'_>, ty: u32, stride: u32, depth: u32) -> Option
     })
 }
 
-/// Puts numbers into a block's members by their names, and strikes those from the names that are left.
-fn members(index: &ModuleIndex<'_>, ty: u32, scene: &Scene, bytes: &mut [u8], unsaid: &mut Vec<&String>) -> Result<()> {
+/// Sets a block's members by name, and removes those names from `unused`.
+fn members(index: &ModuleIndex<'_>, ty: u32, scene: &Scene, bytes: &mut [u8], unused: &mut Vec<&String>) -> Result<()> {
     let fields = fields_of(index, ty).unwrap_or_default();
     let ty = index.unwrapped(ty);
     for member in 0..index.members(ty).map_or(0, |all| all.len()) as u32 {
@@ -803,10 +803,10 @@ fn members(index: &ModuleIndex<'_>, ty: u32, scene: &Scene, bytes: &mut [u8], un
         let Some(numbers) = scene.uniform.get(&name) else {
             continue;
         };
-        unsaid.retain(|one| **one != name);
+        unused.retain(|one| **one != name);
         let offset = index.member_decoration(ty, member, decoration::OFFSET).unwrap_or(0);
         let Some(field) = fields.iter().find(|field| field.offset == offset) else {
-            return Err(Error::scene(format_args!("the member \"{name}\" is no numbers")));
+            return Err(Error::scene(format_args!("the member \"{name}\" is not numeric")));
         };
         let numbers = numbers.flat();
         let wanted = field.rows as usize * field.columns as usize * field.count as usize;
@@ -826,7 +826,7 @@ fn members(index: &ModuleIndex<'_>, ty: u32, scene: &Scene, bytes: &mut [u8], un
     Ok(())
 }
 
-/// Where a number of a field lies: columns of matrices one behind the other.
+/// Byte offset of a number of a field; matrices are column-major.
 fn place_of(field: &Field, at: u32) -> usize {
     let (row, column) = (at % field.rows, at / field.rows % field.columns);
     let element = at / field.rows / field.columns;
@@ -847,7 +847,7 @@ fn class_of(class: Class) -> TexelType {
     }
 }
 
-/// A number as four bytes.
+/// Encodes a number in four bytes.
 fn word(class: TexelType, number: f64) -> [u8; 4] {
     match class {
         TexelType::INT => (number as i32).to_le_bytes(),
@@ -856,7 +856,7 @@ fn word(class: TexelType, number: f64) -> [u8; 4] {
     }
 }
 
-/// Puts a scene's numbers into a buffer, which grows to hold them.
+/// Writes a scene's numbers into a buffer, which grows as needed.
 fn fill(bytes: &mut Vec<u8>, slot: &Slot) -> Result<()> {
     let images = [
         slot.image.is_some(),
@@ -890,7 +890,7 @@ fn fill(bytes: &mut Vec<u8>, slot: &Slot) -> Result<()> {
     Ok(())
 }
 
-/// Texels out of a scene's numbers.
+/// Encodes a scene's numbers as texels.
 fn texels(format: TexelFormat, numbers: &Numbers) -> Result<Vec<u8>> {
     let (numbers, components) = (numbers.flat(), usize::from(format.components));
     if numbers.is_empty() || !numbers.len().is_multiple_of(components) {
@@ -907,7 +907,7 @@ fn texels(format: TexelFormat, numbers: &Numbers) -> Result<Vec<u8>> {
     Ok(numbers.chunks_exact(components).flat_map(texel).collect())
 }
 
-/// An image: what the scene says, or noughts of the picture's size.
+/// The scene's image, or zeros of the picture's size.
 fn image(image: &Image, format: TexelFormat, slot: &Slot, scene: &Scene, size: [u32; 2]) -> Result<ImageData> {
     let format = match slot.format {
         Some(Format::Rgba8) if image.sampled != Image::STORAGE && !format.is_integer() => TexelFormat::RGBA8,
@@ -929,7 +929,7 @@ fn image(image: &Image, format: TexelFormat, slot: &Slot, scene: &Scene, size: [
         dim::D1 => (vk::ImageType::TYPE_1D, 1),
         dim::D2 => (vk::ImageType::TYPE_2D, 2),
         dim::D3 => (vk::ImageType::TYPE_3D, 3),
-        _ => return Err(Error::input("unsupported: images that are no line, plane or volume")),
+        _ => return Err(Error::input("unsupported: images other than 1D, 2D and 3D")),
     };
     let mut extent = [size[0], size[1], 1];
     extent[axes.min(2)..2].fill(1);
@@ -995,7 +995,7 @@ fn sampler(slot: &Slot) -> work::Sampler {
     }
 }
 
-/// Writes what is in a resource: bytes, or a picture where that is the file's ending.
+/// Writes the contents of a resource: as PNG if the file has that extension, otherwise as bytes.
 fn read_back(one: &Bound, resource: &Resource, path: &Path) -> Outcome {
     let as_picture = path.extension().is_some_and(|ending| ending == "png");
     match (resource, &one.image) {
@@ -1024,13 +1024,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn contents_that_differ_are_told_with_their_place() {
+    fn differing_contents_are_reported_with_their_place() {
         let contents = |bytes: &[u8]| Contents::from([((0, 1), bytes.to_vec()), ((1, 0), vec![7; 4])]);
         let first = contents(&[1, 2, 3, 4]);
         assert_eq!(difference(&first, &first), None);
-        let told = difference(&first, &contents(&[1, 9, 3, 9]));
+        let found = difference(&first, &contents(&[1, 9, 3, 9]));
         assert_eq!(
-            told.as_deref(),
+            found.as_deref(),
             Some("set 0 binding 1: byte 1 is 9, not 2; 2 of 4 bytes differ")
         );
     }

@@ -10,9 +10,9 @@ use crate::args::PreprocessArgs;
 use crate::error::{Error, Result};
 use crate::harness::{self, Settings};
 use crate::lifted;
+use crate::link::{self, File, Made};
 use crate::mali::{self, Pair};
 use crate::outcome::read_bytes;
-use crate::packed::{self, File, Made};
 use crate::picture::{Comparison, Picture, compare};
 use crate::scene::Scene;
 use emulator::exec::Engine;
@@ -144,7 +144,7 @@ impl Subject {
                 entries: &[],
                 settings,
             });
-            packed::vbc(&files[0], second.map(|_| &files[1]))
+            link::vbc(&files[0], second.map(|_| &files[1]))
         };
         let has_witness = languages.contains(&Some(Language::Glsl)) && !preprocess.is_said();
         let witness = translate::frontend::Settings {

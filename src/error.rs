@@ -1,4 +1,4 @@
-//! The one error type of the facade.
+//! The error type of the command line.
 
 use crate::s0::HardError;
 use std::fmt::{self, Display};
@@ -6,12 +6,12 @@ use std::fmt::{self, Display};
 /// Result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a file gave no picture, program or text; one machine word wide.
+/// An error of a command; one machine word wide.
 ///
-/// Displays as one line, what was being done first: `cannot read a.vbc: No such file or directory (os error 2)`.
+/// Displays as one line, with the operation first: `cannot read a.vbc: No such file or directory (os error 2)`.
 pub struct Error(Box<ErrorKind>);
 
-/// Whose fault it is.
+/// Which is at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// The input's: exit code 1.
@@ -46,39 +46,39 @@ pub enum ErrorKind {
     Inspect(inspect::Error),
     /// Vulkan refuses, or the data does not fit the shader.
     Vulkan(vulkan::Error),
-    /// A Swanson program was halted.
+    /// A Swanson program halted with an error.
     S0(HardError),
-    /// The input is at fault, in words.
+    /// The input is at fault.
     Input(String),
-    /// A scene that cannot be used: what is wrong with it, for the person who wrote it.
+    /// The scene is invalid.
     Scene(String),
     /// The command line, or a file beside the input, is at fault.
     Usage(String),
     /// The machine lacks something, or a program on it failed.
     Machine(String),
-    /// The system refuses.
+    /// A system call failed.
     System(std::io::Error),
     /// A picture cannot be read.
     Decode(png::DecodingError),
     /// A picture cannot be written as PNG.
     Encode(png::EncodingError),
-    /// TOML that is wrong.
+    /// Invalid TOML.
     Toml(toml::de::Error),
     /// JSON that cannot be written.
     Json(serde_json::Error),
-    /// What was being done when it went wrong.
+    /// An error with the operation that failed.
     Doing(String, Error),
-    /// The file it is about.
+    /// An error with its file.
     InFile(String, Error),
 }
 
 impl Error {
-    /// What went wrong, with what was being done around it.
+    /// The error's kind, including its context.
     pub fn kind(&self) -> &ErrorKind {
         &self.0
     }
 
-    /// What went wrong at the bottom of all that was being done.
+    /// The error's kind without context.
     pub fn root(&self) -> &ErrorKind {
         let mut kind = self.kind();
         while let ErrorKind::Doing(_, error) | ErrorKind::InFile(_, error) = kind {
@@ -87,7 +87,7 @@ impl Error {
         kind
     }
 
-    /// Whose fault it is: the input's (or it asks for what cannot be done), or the command line's and the machine's.
+    /// Which is at fault: the input (also if it is unsupported), or the command line or the machine.
     pub fn cause(&self) -> Cause {
         match self.root() {
             ErrorKind::Load(_)
@@ -125,14 +125,13 @@ impl Error {
         ErrorKind::Machine(message.to_string()).into()
     }
 
-    /// The error with what was being done, or the place it is about, in front.
+    /// Adds the operation or the place in front of the error.
     #[must_use]
     pub fn within(self, doing: impl Display) -> Self {
         ErrorKind::Doing(doing.to_string(), self).into()
     }
 
-    /// The error with the file it is about in front, where its words do not name it; one that is about a file stays as it
-    /// is, so that every file is named once, and the right one.
+    /// Adds the file's name in front, unless the text contains it. An error that has a file keeps it.
     #[must_use]
     pub fn in_file(self, name: impl Display) -> Self {
         let mut kind = self.kind();
@@ -146,12 +145,12 @@ impl Error {
     }
 }
 
-/// Says what was being done when something failed.
+/// Adds context to errors.
 pub trait Within<T> {
-    /// The error with `doing` in front.
+    /// Adds `doing` in front of the error.
     ///
     /// # Errors
-    /// The error that there was.
+    /// The error, with context.
     fn within<D: Display>(self, doing: impl FnOnce() -> D) -> Result<T>;
 }
 
@@ -198,11 +197,11 @@ impl From<ErrorKind> for Error {
     }
 }
 
-/// The kind for each error that is wrapped as it is.
+/// Kinds that wrap an error of another crate.
 macro_rules! kinds {
     ($($kind:ident($error:ty)),* $(,)?) => {
         impl ErrorKind {
-            /// The error it wraps, if it is of somebody else.
+            /// The wrapped error of another crate, if any.
             fn wrapped(&self) -> Option<&(dyn std::error::Error + 'static)> {
                 match self {
                     $(Self::$kind(error) => Some(error),)*
@@ -273,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_what_was_done_and_whose_fault_it_is() {
+    fn has_context_and_cause() {
         let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
         let error = Err::<(), _>(missing).within(|| "cannot read a.vbc").unwrap_err();
         assert_eq!(error.to_string(), "cannot read a.vbc: entity not found");

@@ -1,11 +1,11 @@
-//! Holding a picture against the one that is expected: tests of pictures need nothing more.
+//! Comparison of a picture with the expected one.
 
 use crate::outcome::{Failure, Outcome};
 use crate::picture::{Picture, Save, compare};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// What a picture is held against.
+/// The expected picture, and the tolerance.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ExpectArgs {
     /// Exit with 1 unless the picture is this one
@@ -25,7 +25,7 @@ pub struct ExpectArgs {
 /// A share of pixels in percent.
 ///
 /// # Errors
-/// When it is none.
+/// When it is not a percentage.
 pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
     let share = text.trim_end_matches('%').parse().ok();
     let fits = share.filter(|share: &f64| (0.0..=100.0).contains(share));
@@ -33,13 +33,13 @@ pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
 }
 
 impl ExpectArgs {
-    /// Whether a picture is expected.
+    /// Whether an expected picture is given.
     pub fn is_given(&self) -> bool {
         self.expect.is_some()
     }
 
-    /// Holds a picture against the expected one; where they differ a picture of the differences is written, beside
-    /// `output` unless the arguments say where.
+    /// Compares a picture with the expected one. If they differ, a picture of the differences is written beside `output`, or to
+    /// the file of the arguments.
     ///
     /// # Errors
     /// Bad when they differ or are of different sizes, trouble when a file cannot be read or written.

@@ -2,8 +2,8 @@
 //!
 //! This crate is the facade: [`loader`] reads and writes the formats, [`vulkan`] runs VBC on a Vulkan device and [`scene`]
 //! makes pictures of it. With the feature `mali` there are the Mali-400's compiler and emulator, with `translate` the other
-//! shader languages; `cli`, the default, has both, and the command line tool with what it is built from. Who wants VBC
-//! alone says `default-features = false`.
+//! shader languages; `cli`, the default, has both, and the command line tool. For VBC
+//! alone use `default-features = false`.
 //!
 //! ```
 //! use skrymir::loader::{reflect::reflect, vbc};
@@ -25,19 +25,19 @@
 //! ```
 
 #[cfg(feature = "cli")]
-pub mod again;
+pub mod amber;
 #[cfg(feature = "cli")]
 pub mod args;
+#[cfg(feature = "cli")]
+pub mod cleanup;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cli")]
 pub mod compile;
 #[cfg(feature = "cli")]
-mod declared;
+mod declarations;
 #[cfg(feature = "cli")]
 pub mod dispatch;
-#[cfg(feature = "cli")]
-pub mod ending;
 #[cfg(feature = "cli")]
 pub mod engines;
 #[cfg(feature = "cli")]
@@ -45,7 +45,7 @@ pub mod error;
 #[cfg(feature = "cli")]
 pub mod expect;
 #[cfg(feature = "cli")]
-pub mod foreign;
+pub mod external_compilers;
 #[cfg(feature = "cli")]
 pub mod formats;
 #[cfg(all(feature = "cli", target_os = "linux"))]
@@ -55,13 +55,17 @@ pub mod grammar;
 #[cfg(feature = "cli")]
 pub mod lifted;
 #[cfg(feature = "cli")]
+pub mod link;
+#[cfg(feature = "cli")]
+pub mod log;
+#[cfg(feature = "cli")]
 pub mod mali;
+#[cfg(feature = "cli")]
+pub mod on_change;
 #[cfg(feature = "cli")]
 pub mod outcome;
 #[cfg(feature = "cli")]
 pub mod pack;
-#[cfg(feature = "cli")]
-pub mod packed;
 #[cfg(feature = "cli")]
 pub mod picture;
 #[cfg(feature = "cli")]
@@ -73,11 +77,7 @@ pub mod run;
 #[cfg(feature = "cli")]
 pub mod s0;
 #[cfg(feature = "cli")]
-pub mod say;
-#[cfg(feature = "cli")]
 pub mod scripts;
-#[cfg(feature = "cli")]
-pub mod to_amber;
 
 #[cfg(feature = "mali")]
 pub use compiler;

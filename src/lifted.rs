@@ -74,7 +74,7 @@ pub fn draw(context: &Context, pair: &Pair, scene: &Scene, exact: bool) -> Resul
     run(context, &prepare(pair, scene)?, exact)
 }
 
-/// Does on a Vulkan device what a draw on the emulator does.
+/// Runs a draw of the emulator on a Vulkan device.
 ///
 /// # Errors
 /// As [`draw`].
@@ -99,7 +99,7 @@ pub fn run(context: &Context, draw: &Draw<'_>, exact: bool) -> Result<Picture> {
     ))
 }
 
-/// The scene of a VBC that says all that a draw on the emulator says.
+/// A scene with all inputs and state of a draw on the emulator.
 fn vulkan_scene(draw: &Draw<'_>) -> Result<Scene> {
     if draw.indices.is_some() {
         return Err(Error::input("indices have no place in a scene"));

@@ -1,38 +1,38 @@
-//! How a command ends, and the files it reads and writes.
+//! Results of commands, and the files that they read and write.
 
 use crate::error::{Cause, Error, Within};
-use crate::say::detail;
+use crate::log::detail;
 use std::fmt;
 
 use std::io::{Read, Write};
 use std::path::Path;
 
-/// What a command gives.
+/// Result of a command.
 pub type Outcome<T = ()> = Result<T, Failure>;
 
 /// Why a command did not succeed; decides the exit code.
 #[derive(Debug)]
 pub enum Failure {
-    /// The input is at fault: it breaks its format, cannot be translated, faults, or is not the picture expected.
+    /// The input is at fault: it violates its format, cannot be translated, faults, or differs from the expected picture.
     Bad(Error),
     /// The command line or the machine is at fault.
     Trouble(Error),
-    /// Everything has been said already.
+    /// The cause has been printed already.
     Reported(Cause),
 }
 
 impl Failure {
-    /// A mistake on the command line.
+    /// An error of the command line.
     pub fn usage(message: impl fmt::Display) -> Self {
         Self::Trouble(Error::usage(message))
     }
 
-    /// An input at fault, in words.
+    /// An error of the input.
     pub fn bad(message: impl fmt::Display) -> Self {
         Self::Bad(Error::input(message))
     }
 
-    /// Whose fault it is.
+    /// Which is at fault.
     pub fn cause(&self) -> Cause {
         match self {
             Self::Bad(_) => Cause::Bad,
@@ -41,7 +41,7 @@ impl Failure {
         }
     }
 
-    /// The failure with the file it is about in front, unless that is named already.
+    /// Adds the file's name in front, unless the error names one.
     #[must_use]
     pub fn in_file(self, path: &Path) -> Self {
         match self {
@@ -88,7 +88,7 @@ impl From<translate::Error> for Failure {
     }
 }
 
-/// Reads a file, or standard input for `-`; what cannot be read is trouble.
+/// Reads a file, or standard input for `-`.
 ///
 /// # Errors
 /// Trouble, with the file's name.
@@ -96,10 +96,10 @@ pub fn read(path: &Path) -> Outcome<Vec<u8>> {
     Ok(read_bytes(path)?)
 }
 
-/// As [`read`], for what is no command itself.
+/// As [`read`], with the library's error.
 ///
 /// # Errors
-/// What the system says, with the file's name.
+/// The system's error, with the file's name.
 pub fn read_bytes(path: &Path) -> crate::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = match path == Path::new("-") {
@@ -112,7 +112,7 @@ pub fn read_bytes(path: &Path) -> crate::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a file that is text.
+/// Reads a text file.
 ///
 /// # Errors
 /// Trouble when it cannot be read, Bad when it is not UTF-8.
@@ -120,8 +120,8 @@ pub fn read_text(path: &Path) -> Outcome<String> {
     String::from_utf8(read(path)?).map_err(|_| Failure::bad("it is not text").in_file(path))
 }
 
-/// Writes a file, or standard output for `-`, completely or not at all: the bytes are written beside the file, which is
-/// then replaced. What is there and is no ordinary file (a device, a pipe) is written to as it is.
+/// Writes a file atomically, by replacing it with a temporary file, or standard output for `-`. Devices and pipes are
+/// written in place.
 ///
 /// # Errors
 /// Trouble, with the file's name.
@@ -138,9 +138,9 @@ pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Outcome {
 /// Replaces a file's contents at once; see [`write`].
 ///
 /// # Errors
-/// What the file system says.
+/// The file system's error.
 pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    // A link stays a link: what it points to is replaced.
+    // The target of a link is replaced, not the link.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let existing = std::fs::metadata(&target).ok();
     if existing.as_ref().is_some_and(|there| !there.is_file()) {
@@ -153,13 +153,13 @@ pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // The umask takes its part of these, as of any new file.
+        // The umask applies, as for any new file.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     let mut file = builder
         .prefix(".skrymir-")
         .tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    let _noted = crate::ending::Temporary::note(file.path());
+    let _temporary = crate::cleanup::Temporary::register(file.path());
     file.write_all(bytes)?;
     file.flush()?;
     if let Some(existing) = existing {
@@ -169,12 +169,12 @@ pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What is wrong with a text of a format, with its place marked.
+/// An error in a text of a format, with its place marked.
 pub fn bad_text(file: &Path, format: &str, error: &loader::SourceError, text: &str) -> Failure {
     Failure::bad(error.in_file(file, format, text))
 }
 
-/// Prints to standard output; a reader that went away (`| head`) ends the command quietly.
+/// Prints to standard output; a closed pipe (`| head`) is no error.
 ///
 /// # Errors
 /// Trouble when standard output cannot be written for another reason.

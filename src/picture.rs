@@ -1,4 +1,4 @@
-//! Pictures, and how they are written to files.
+//! Writing pictures to files.
 
 use crate::error::{Error, Result, Within};
 use clap::builder::{PathBufValueParser, TypedValueParser};
@@ -12,7 +12,7 @@ pub trait Save {
     /// Writes a PNG file, completely or not at all; `-` is standard output.
     ///
     /// # Errors
-    /// What the file system says.
+    /// The file system's error.
     fn save(&self, path: &Path) -> Result<()>;
 }
 
@@ -29,7 +29,7 @@ impl Save for Picture {
     }
 }
 
-/// Endings of pictures that are not written here.
+/// Extensions of other picture formats.
 const OTHERS: [&str; 10] = ["jpg", "jpeg", "bmp", "gif", "webp", "tga", "tif", "tiff", "ppm", "exr"];
 
 /// An argument that names a picture to write; other formats than PNG are rejected before anything is drawn.

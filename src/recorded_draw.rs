@@ -1,5 +1,4 @@
-//! Draws of recordings by themselves: their programs, with symbols made up for what the code names by number, and what
-//! they were given.
+//! Single draws of recordings: programs with generated symbols, and their inputs.
 
 use emulator::driver::{Draw, Image};
 use emulator::dump::{DrawPrograms, Given};
@@ -8,17 +7,17 @@ use loader::mbs::layout::{Declaration, StorageClass, Type, symbol};
 use loader::mbs::{NO_PARENT, Program, Stage, Symbol, SymbolType};
 use utgard::stream::OutputKind;
 
-/// Width and height of the texture that is made up.
+/// Width and height of the generated texture.
 const TEXTURE: u32 = 8;
 
-/// A recorded draw, for its programs.
+/// A recorded draw's programs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedDraw(pub DrawPrograms);
 
 /// A recorded draw's programs with symbols, for scenes and linking.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedPair {
-    /// The vertex program; its uniforms are arrays of vec4s before and behind the viewport's.
+    /// The vertex program; its uniforms are arrays of vec4s before and after the viewport's.
     pub vertex: Program,
     /// The fragment program.
     pub fragment: Program,
@@ -28,7 +27,7 @@ pub struct RecordedPair {
 }
 
 impl RecordedDraw {
-    /// A program with what can be told of its surroundings; none where positions come of no program of the job.
+    /// A program and its interface; none if no program of the job computes the positions.
     pub fn program(&self, stage: Stage) -> Option<(Interface, Program)> {
         let words = match stage {
             Stage::Vertex => self.0.vertex.clone()?,
@@ -42,8 +41,7 @@ impl RecordedDraw {
         Some((interface, program))
     }
 
-    /// Both programs with symbols; none where positions come of no program of the job, or not by a viewport that can
-    /// be told.
+    /// Both programs with symbols; none if no program of the job computes the positions, or if the viewport is unknown.
     pub fn pair(&self, given: Given) -> Option<RecordedPair> {
         let viewport = (self.0.viewport? / 4) as usize;
         let (_, mut vertex) = self.program(Stage::Vertex)?;
@@ -78,7 +76,7 @@ impl RecordedDraw {
     }
 }
 
-/// What the runtime's uniform for the viewport is called.
+/// The name of the runtime's uniform for the viewport.
 const VIEWPORT: &str = "gl_mali_ViewportTransform";
 
 /// A vec4, or an array of some; nothing where there are none.
@@ -91,7 +89,7 @@ fn vectors(name: &str, count: usize, first: usize, class: StorageClass) -> Optio
     (count > 0).then(|| symbol(&declaration, class, 4 * first as u16, NO_PARENT))
 }
 
-/// The outputs of a vertex program: varyings are counted in the order in which fragments have them.
+/// The outputs of a vertex program; varyings are numbered in the order of the fragment program.
 fn outputs(kinds: &[OutputKind]) -> Vec<Symbol> {
     let mut varying = 0;
     let named = kinds.iter().enumerate().filter_map(|(number, kind)| {
@@ -108,7 +106,7 @@ fn outputs(kinds: &[OutputKind]) -> Vec<Symbol> {
     named.collect()
 }
 
-/// Symbols of the textures; numbers that the code leaves out are there too, as symbols are counted.
+/// Symbols of the textures, including unused numbers.
 fn samplers(interface: &Interface) -> Vec<Symbol> {
     let count = interface.samplers.iter().map(|sampler| sampler.number + 1).max();
     let all = (0..count.unwrap_or(0)).map(|number| {
@@ -131,8 +129,7 @@ fn samplers(interface: &Interface) -> Vec<Symbol> {
 }
 
 impl RecordedPair {
-    /// The draw by itself: with the vertices and uniforms it had, textures made up, and no state but that of a fresh
-    /// target.
+    /// The draw alone: with the recorded vertices and uniforms, generated textures and default state.
     pub fn draw(&self, size: [u32; 2]) -> Draw<'_> {
         let mut draw = Draw::new(&self.vertex, &self.fragment, size);
         let given = &self.given;

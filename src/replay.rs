@@ -1,9 +1,9 @@
-//! Recorded jobs run again on the emulator: file in, picture out.
+//! Runs recorded jobs on the emulator.
 
 use crate::error::{Error, Result, Within};
+use crate::log::Progress;
 use crate::picture::Picture;
 use crate::recorded_draw::RecordedDraw;
-use crate::say::Progress;
 use emulator::dump::{self, Given};
 use emulator::exec::Engine;
 use emulator::gpu::PixelStats;
@@ -14,7 +14,7 @@ use inspect::recorded::{self, Done};
 use loader::trace::{Pipe, Record, Trace};
 use std::time::Duration;
 
-/// What one job did.
+/// The statistics of a job.
 #[derive(Clone, Copy, Debug)]
 pub enum JobStats {
     /// A geometry job and how long it took.
@@ -23,7 +23,7 @@ pub enum JobStats {
     Pp(PixelStats, Duration),
 }
 
-/// A recording that has run.
+/// A replayed recording.
 pub struct Replay {
     /// The GPU behind the last job.
     pub gpu: Gpu,
@@ -83,10 +83,10 @@ fn step(replay: &mut Replay, record: &Record<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The draws of a recorded geometry job, with their programs; jobs before it are not run.
+/// The draws of a recorded geometry job, with their programs; earlier jobs are not run.
 ///
 /// # Errors
-/// When there is no such job, it is one of pixels, or what it names is in no buffer object.
+/// When there is no such job, it is a pixel job, or it refers to unmapped memory.
 pub fn draws(trace: &Trace<'_>, job: usize) -> Result<Vec<RecordedDraw>> {
     geometry_job(trace, job, |memory, frame| {
         Ok(dump::draws(memory, frame)?.into_iter().map(RecordedDraw).collect())
@@ -106,7 +106,7 @@ pub fn draws_given(trace: &Trace<'_>, job: usize) -> Result<Vec<(RecordedDraw, O
     })
 }
 
-/// Looks at a geometry job's frame, with the memory that it will run in as far as the recording itself tells.
+/// Inspects a geometry job's frame, with the memory as recorded.
 fn geometry_job<T>(
     trace: &Trace<'_>,
     job: usize,

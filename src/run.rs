@@ -1,14 +1,14 @@
-//! What `run` does with a VBC: one picture on a Vulkan device.
+//! `run` for a VBC: one picture on a Vulkan device.
 
-use crate::again::whenever_changed;
 use crate::args::{RunArgs, and};
-use crate::ending::Limit;
+use crate::cleanup::Limit;
 use crate::error::Error;
 use crate::harness::{self, Drawn, Settings};
+use crate::link::{self, File, Made};
+use crate::log::Waiting;
+use crate::on_change::run_on_change;
 use crate::outcome::{Failure, Outcome, print, read, read_text, replace, write};
-use crate::packed::{self, File, Made};
 use crate::picture::{Picture, Save};
-use crate::say::Waiting;
 use crate::scene::{Scene, apply};
 use crate::watch::{Event, Watcher};
 use serde_json::{Map, Value, json};
@@ -43,7 +43,7 @@ pub const VBC_FLAGS: &[&str] = &and::<{ FLAGS.len() + 1 }>(FLAGS, &["watch"]);
 /// Flags of `run` for sources that draw: [`VBC_FLAGS`], and those that say how they are compiled.
 pub const SOURCE_FLAGS: &[&str] = &and::<{ VBC_FLAGS.len() + 3 }>(VBC_FLAGS, &["entry", "define", "include"]);
 
-/// Draws a shader's source, or those of a vertex and a fragment stage, by way of the VBC they make.
+/// Draws the source of a shader, or of a vertex and a fragment stage.
 pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
     if !args.watch {
         return source(bytes, args);
@@ -55,7 +55,7 @@ pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
     }
     let files = [Some(&args.file), args.fragment.as_ref(), args.scene.as_ref()];
     let files: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
-    whenever_changed(&files, || source(&read(&args.file)?, args))
+    run_on_change(&files, || source(&read(&args.file)?, args))
 }
 
 fn source(bytes: &[u8], args: &RunArgs) -> Outcome {
@@ -73,7 +73,7 @@ fn source(bytes: &[u8], args: &RunArgs) -> Outcome {
         settings,
     };
     let Some((path, bytes)) = args.fragment.as_ref().zip(fragment.as_deref()) else {
-        return draw(&packed::vbc(&first, None)?, args);
+        return draw(&link::vbc(&first, None)?, args);
     };
     let second = File {
         path,
@@ -81,10 +81,10 @@ fn source(bytes: &[u8], args: &RunArgs) -> Outcome {
         entries,
         settings,
     };
-    draw(&packed::vbc(&first, Some(&second))?, args)
+    draw(&link::vbc(&first, Some(&second))?, args)
 }
 
-/// Draws a VBC as the arguments say, writes its picture and read-backs, and holds it against an expected one.
+/// Draws a VBC, writes its picture and read-backs, and compares it with the expected one.
 pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
     if args.watch {
         return watch(bytes, args);
@@ -101,13 +101,13 @@ fn draw(made: &Made, args: &RunArgs) -> Outcome {
     let context = open(args)?;
     let cache = cache(&context, &made.bytes, args)?;
     if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
-        crate::say::note(format_args!("{note}"));
+        crate::log::note(format_args!("{note}"));
     }
     let scene = adjust(args, read_scene(args)?);
     let loaded = harness::load_of(&context, &made.bytes, &made.sources, settings(args))?;
     let unused = apply::unused(loaded.interface(), &scene);
     let notes = made.notes.iter().chain(&loaded.notes).chain(&unused);
-    notes.for_each(|note| crate::say::note(format_args!("{note}")));
+    notes.for_each(|note| crate::log::note(format_args!("{note}")));
     let slots: Vec<u8> = args.read.iter().map(|(slot, _)| *slot).collect();
     let drawing = Waiting::new("drawing");
     let drawn = loaded.draw(&scene, &slots, cache.as_ref())?;
@@ -115,7 +115,7 @@ fn draw(made: &Made, args: &RunArgs) -> Outcome {
     if let Some((file, contents)) = cache.as_ref().and_then(PipelineCache::contents) {
         let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
         if let Err(error) = folder.and_then(|()| replace(file, &contents)) {
-            crate::say::say(format_args!(
+            crate::log::message(format_args!(
                 "skrymir: the pipeline cache could not be written: {error}"
             ));
         }
@@ -139,12 +139,12 @@ fn draw(made: &Made, args: &RunArgs) -> Outcome {
         .hold(&Picture::of(&drawn.frame.targets[0]), args.output.as_deref())
 }
 
-/// The time that one drawing may take, from opening the device to reading back.
+/// Starts the time limit of one draw, from opening the device to reading back.
 pub(crate) fn limit(args: &RunArgs) -> Limit {
     Limit::start(args.timeout(), args.file.display().to_string())
 }
 
-/// How the arguments want files brought to the device.
+/// Settings of the arguments.
 fn settings(args: &RunArgs) -> Settings {
     Settings {
         mode: args.bind.into(),
@@ -152,7 +152,7 @@ fn settings(args: &RunArgs) -> Settings {
     }
 }
 
-/// Where the time went, in milliseconds.
+/// The time of each part, in milliseconds.
 fn times(drawn: &Drawn) -> [(&'static str, f64); 7] {
     let (t, f) = (&drawn.timing, &drawn.frame.timing);
     [
@@ -167,13 +167,13 @@ fn times(drawn: &Drawn) -> [(&'static str, f64); 7] {
     .map(|(what, time)| (what, time.as_secs_f64() * 1e3))
 }
 
-/// One line of it.
+/// The times in one line.
 fn timing(drawn: &Drawn) -> String {
     let parts = times(drawn).map(|(what, time)| format!("{what} {time:.3} ms"));
     format!("{}\n", parts.join(", "))
 }
 
-/// The same for programs, with the pictures that were written.
+/// The times and the written pictures as JSON.
 fn json(drawn: &Drawn, pictures: &[Written]) -> Value {
     let pictures = pictures.iter().map(|picture| {
         let [width, height] = picture.size;
@@ -186,19 +186,19 @@ fn json(drawn: &Drawn, pictures: &[Written]) -> Value {
     json!({ "pictures": pictures.collect::<Vec<_>>(), "milliseconds": times })
 }
 
-/// A picture that was written.
+/// A written picture.
 struct Written {
     file: PathBuf,
     size: [u32; 2],
     location: u8,
 }
 
-/// Draws again at each change until the process is ended.
+/// Draws again at each change until the process ends.
 fn watch(bytes: &[u8], args: &RunArgs) -> Outcome {
     let context = open(args)?;
     let cache = cache(&context, bytes, args)?;
     if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
-        crate::say::note(format_args!("{note}"));
+        crate::log::note(format_args!("{note}"));
     }
     let adjust = |scene| adjust(args, scene);
     let mut watcher = Watcher::new(
@@ -214,19 +214,21 @@ fn watch(bytes: &[u8], args: &RunArgs) -> Outcome {
         let event = watcher.look();
         drop(limit);
         match event {
-            Event::Same => std::thread::sleep(crate::again::WATCH_EVERY),
+            Event::Same => std::thread::sleep(crate::on_change::INTERVAL),
             Event::Drawn(drawn) => {
                 write_pictures(&drawn, args)?;
                 if args.timing {
                     print(&timing(&drawn))?;
                 }
             }
-            Event::Kept(why) => crate::say::say(format_args!("skrymir: {why}\nskrymir: the last good picture stays")),
+            Event::Kept(why) => {
+                crate::log::message(format_args!("skrymir: {why}\nskrymir: the last good picture stays"))
+            }
         }
     }
 }
 
-/// Opens the device the arguments name.
+/// Opens the device of the arguments.
 pub fn open(args: &RunArgs) -> Outcome<Context> {
     let validation = if args.validation {
         Validation::Core
@@ -250,7 +252,7 @@ pub(crate) fn read_scene(args: &RunArgs) -> Outcome<Scene> {
     Scene::parse(&read_text(path)?, folder).map_err(|error| Failure::Trouble(error.into()).in_file(path))
 }
 
-/// The arguments laid over a scene.
+/// The scene with the values of the arguments.
 fn adjust(args: &RunArgs, scene: Scene) -> Scene {
     Scene {
         size: args.size.or(scene.size),
@@ -269,7 +271,7 @@ fn cache(context: &Context, bytes: &[u8], args: &RunArgs) -> Outcome<Option<Pipe
         .map_err(|error| Error::from(error).into())
 }
 
-/// The first target goes to the output, further ones beside it with their location in the name.
+/// Writes the first target to the output, the others beside it with their location in the name.
 fn write_pictures(drawn: &Drawn, args: &RunArgs) -> Outcome<Vec<Written>> {
     let mut written = Vec::new();
     let Some(output) = &args.output else {
@@ -283,7 +285,7 @@ fn write_pictures(drawn: &Drawn, args: &RunArgs) -> Outcome<Vec<Written>> {
         };
         Picture::of(target).save(&path)?;
         let ([width, height], location) = (target.size, target.location);
-        if !args.json && path != Path::new("-") && !crate::say::is_quiet() {
+        if !args.json && path != Path::new("-") && !crate::log::is_quiet() {
             print(&format!("{}: {width}x{height}, output {location}\n", path.display()))?;
         }
         written.push(Written {
@@ -303,7 +305,7 @@ fn beside(path: &Path, location: u8) -> PathBuf {
     path.with_file_name(format!("{stem}.{location}.{extension}"))
 }
 
-/// Any validation message is trouble: the harness is to be clean.
+/// Any message of the validation layer is a failure.
 pub(crate) fn complain(context: &Context) -> Outcome {
     let messages = context.messages();
     if messages.is_empty() {

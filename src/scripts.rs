@@ -1,18 +1,17 @@
-//! What `run` does with test scripts, AmberScript and VkScript: any number of them on one device, a verdict each, or on
-//! every engine, with what they disagree on.
+//! `run` for test scripts (AmberScript, VkScript): a verdict for each on one device, or the differences between engines.
 
 mod mali;
 mod through;
 
 pub use through::Through;
-pub(crate) use through::again;
+pub(crate) use through::round_trip;
 
 use crate::args::{RunArgs, Through as Way};
-use crate::ending::Limit;
+use crate::cleanup::Limit;
 use crate::error::{Cause, Error, Within};
+use crate::log::Progress;
 use crate::outcome::{Failure, Outcome, print, print_json, write};
 use crate::picture::{Picture, Save};
-use crate::say::Progress;
 use loader::spirv::{self, Grammar, TargetEnv, asm};
 use script::amber::Language;
 use script::run::{Code, Compile, CompileError, Report, Text, Verdict};
@@ -43,44 +42,44 @@ pub const FLAGS: &[&str] = &[
     "engines",
 ];
 
-/// How long one use of the device may take where `--timeout` says nothing.
+/// Default time limit of one use of the device.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Endings of files that are scripts.
+/// Extensions of scripts.
 const ENDINGS: [&str; 3] = ["amber", "vkscript", "shader_test"];
 
-/// Whether a path is a script by its ending.
+/// Whether a path has the extension of a script.
 pub fn is_script(path: &Path) -> bool {
     path.extension()
         .is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known))
 }
 
-/// A script and what it came to: a row of the JSON document.
+/// A script's result: a row of the JSON document.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Row {
     file: PathBuf,
     verdict: String,
-    /// Whether it came to what it is to come to.
+    /// Whether the verdict is the expected one.
     right: bool,
     line: Option<u32>,
     reason: Option<String>,
     seconds: f64,
     timed: Vec<Timed>,
     validation: Vec<String>,
-    /// Promises that it asks for and that the device does not give.
+    /// Guarantees that the script requires and the device lacks.
     without: Vec<String>,
-    /// The most memory that the process which ran it had by then, in bytes, where the system says it.
+    /// Peak memory of the process that ran it, in bytes, if the system reports it.
     memory: Option<u64>,
 }
 
-/// What a use of a pipeline took on the device.
+/// Device time of one use of a pipeline.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Timed {
     line: u32,
     milliseconds: f64,
 }
 
-/// Whether a script is to fail: test suites name such files so.
+/// Whether the file name marks a script that has to fail, as test suites do.
 fn is_to_fail(path: &Path) -> bool {
     path.file_name()
         .is_some_and(|name| name.to_string_lossy().contains(".expect_fail."))
@@ -114,7 +113,7 @@ impl Row {
         }
     }
 
-    /// A script that ended the process that ran it.
+    /// A script whose process ended.
     fn ended(path: &Path, why: String, time: Duration) -> Self {
         let report = Report {
             verdict: Verdict::Device(why),
@@ -129,7 +128,7 @@ impl Row {
         self.verdict == Verdict::Unsupported(String::new()).name()
     }
 
-    /// Whether a file that the script names cannot be read.
+    /// Whether a file of the script cannot be read.
     fn lacks_file(&self) -> bool {
         self.verdict == Verdict::NoFile(Place::default(), String::new()).name()
     }
@@ -227,7 +226,7 @@ pub fn run(args: &RunArgs) -> Outcome {
     }
 }
 
-/// How many scripts came to what.
+/// Scripts by result.
 #[derive(Clone, Copy, Debug)]
 struct Counts {
     right: usize,
@@ -265,19 +264,19 @@ impl fmt::Display for Counts {
     }
 }
 
-/// What runs scripts and compute shaders.
+/// An engine for scripts and compute shaders.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    /// In words.
+    /// Its name in output.
     pub name: String,
-    /// As `--device` has it.
+    /// Its `--device`.
     pub device: Option<String>,
-    /// What shaders go through first.
+    /// The compiler or language that shaders go through first.
     pub through: Option<Way>,
 }
 
 impl Engine {
-    /// The one that the arguments name.
+    /// The engine of the arguments.
     fn of(args: &RunArgs) -> Self {
         Self {
             name: String::new(),
@@ -286,7 +285,7 @@ impl Engine {
         }
     }
 
-    /// All that there are: each Vulkan device as it is and behind naga, and the emulator's. A device's name chooses.
+    /// All engines: each Vulkan device, as it is and through naga, and the emulator's; those whose name contains `device`.
     pub fn all(device: Option<&str>) -> Vec<Self> {
         let devices = vulkan::devices().unwrap_or_default();
         let wanted = |info: &&DeviceInfo| device.is_none_or(|wanted| info.name.contains(wanted));
@@ -316,7 +315,7 @@ impl Engine {
     }
 }
 
-/// Runs scripts on every engine, and tells those that engines disagree on.
+/// Runs scripts on every engine, and prints those with different verdicts.
 fn on_engines(args: &RunArgs, paths: &[PathBuf]) -> Outcome {
     let engines = Engine::all(args.device.as_deref());
     if engines.is_empty() {
@@ -393,7 +392,7 @@ fn scripts_in(folder: &Path) -> Outcome<Vec<PathBuf>> {
         let entries = std::fs::read_dir(&folder).within(|| format!("cannot read {}", folder.display()))?;
         for entry in entries.flatten() {
             let path = entry.path();
-            // A link to a folder may lead back to here.
+            // A link to a folder may be a cycle.
             if path.is_dir() && !path.is_symlink() {
                 open.push(path);
             } else if path.is_file() && is_script(&path) {
@@ -405,7 +404,7 @@ fn scripts_in(folder: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Opens the device that the arguments name, with everything that these scripts can ask for.
+/// Opens the device of the arguments with every extension that the scripts can require.
 fn open(args: &RunArgs, scripts: &[(&Path, script::Result<Script>)]) -> Outcome<Context> {
     let good = scripts.iter().filter_map(|(_, script)| script.as_ref().ok());
     let mut extensions: Vec<String> = good.flat_map(script::run::extensions).collect();
@@ -424,7 +423,7 @@ fn open(args: &RunArgs, scripts: &[(&Path, script::Result<Script>)]) -> Outcome<
     Ok(Context::new(&options).map_err(Error::from)?)
 }
 
-/// How long one use of the device may take.
+/// Time limit of one use of the device.
 fn timeout(args: &RunArgs) -> Duration {
     args.timeout.map_or(TIMEOUT, Duration::from_secs)
 }
@@ -457,7 +456,7 @@ impl script::run::Engine for Limited<'_> {
 
     fn execute(&self, work: &Work<'_>, resources: &mut [Resource]) -> vulkan::Result<Option<Duration>> {
         let (path, start, limit) = (self.path.to_owned(), self.start, self.limit);
-        let _limit = Limit::ending(limit, 0, move || {
+        let _limit = Limit::with_exit(limit, 0, move || {
             let why = format!(
                 "the device or its compiler did not respond within {} s",
                 limit.as_secs()
@@ -531,14 +530,14 @@ fn run_here(args: &RunArgs, paths: &[PathBuf]) -> Outcome {
         };
         print_row(&row)?;
         if matches!(report.verdict, Verdict::Device(_)) {
-            // Closing the device would wait for what may never come; the next process has a new one.
-            crate::ending::leave(0);
+            // Closing the device could wait forever; the next process opens its own.
+            crate::cleanup::leave(0);
         }
     }
     Ok(())
 }
 
-/// The most memory that this process had so far, in bytes.
+/// Peak memory of this process, in bytes.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -546,12 +545,12 @@ fn peak() -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// How many scripts a process runs: few enough that all processors have work to the end.
+/// Scripts per process: few enough to keep all processors busy to the end.
 const SHARE: usize = 24;
 
-/// Runs all scripts, in processes of our own: drivers end a process where a shader is too much for them. Prints each
-/// verdict in the order of the scripts where it is to be `told`.
-fn run_all(args: &RunArgs, engine: &Engine, paths: &[PathBuf], told: bool) -> Outcome<Vec<Row>> {
+/// Runs all scripts in child processes, because a driver may crash. Prints each
+/// verdict in the order of the scripts if `print_rows`.
+fn run_all(args: &RunArgs, engine: &Engine, paths: &[PathBuf], print_rows: bool) -> Outcome<Vec<Row>> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let share = paths.len().div_ceil(threads).clamp(1, SHARE);
     let shares: Vec<&[PathBuf]> = paths.chunks(share).collect();
@@ -586,7 +585,7 @@ fn run_all(args: &RunArgs, engine: &Engine, paths: &[PathBuf], told: bool) -> Ou
             progress.step();
             early.insert(at, row);
             while let Some(row) = early.remove(&rows.len()) {
-                if told {
+                if print_rows {
                     let mut text = format!("{}: {}\n", row.file.display(), row.text());
                     for Timed { line, milliseconds } in &row.timed {
                         let _ = writeln!(text, "  line {line}: {milliseconds:.3} ms on the device");
@@ -600,7 +599,7 @@ fn run_all(args: &RunArgs, engine: &Engine, paths: &[PathBuf], told: bool) -> Ou
     })
 }
 
-/// Runs some scripts in a process, and in another from behind the one that ended it.
+/// Runs scripts in a child process; after a crash, another one continues behind the script that caused it.
 fn run_share(args: &RunArgs, engine: &Engine, paths: &[PathBuf], mut each: impl FnMut(Row) -> bool) -> Outcome {
     let mut rest = paths;
     while !rest.is_empty() {
@@ -619,7 +618,7 @@ fn run_share(args: &RunArgs, engine: &Engine, paths: &[PathBuf], mut each: impl 
                 }
             }
         });
-        // A compiler that does not come to an end is waited for as long as the device, and for a start.
+        // The driver's compiler and the start of the process get as much time as the device.
         let longest = timeout(args).saturating_mul(4).saturating_add(Duration::from_secs(10));
         let (mut late, before) = (false, rest.len());
         loop {
@@ -639,13 +638,13 @@ fn run_share(args: &RunArgs, engine: &Engine, paths: &[PathBuf], mut each: impl 
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
         }
-        // One that still runs after it closed its output is about to end.
+        // A process that has closed its output is about to exit.
         if late || rest.is_empty() {
             let _ = child.kill();
         }
         let status = child.wait().within(|| "cannot wait for a process".to_owned())?;
         let _ = reader.join();
-        // It left because its device was lost, or it is done.
+        // It exited because its device was lost, or it is done.
         if rest.is_empty() || status.success() && rest.len() < before {
             continue;
         }
@@ -664,7 +663,7 @@ fn run_share(args: &RunArgs, engine: &Engine, paths: &[PathBuf], mut each: impl 
     Ok(())
 }
 
-/// A process of this program that runs scripts.
+/// Starts a child process that runs scripts.
 fn child(args: &RunArgs, engine: &Engine, paths: &[PathBuf]) -> Outcome<std::process::Child> {
     let program = std::env::current_exe().within(|| "cannot find this program".to_owned())?;
     let mut command = std::process::Command::new(program);
@@ -693,7 +692,7 @@ fn child(args: &RunArgs, engine: &Engine, paths: &[PathBuf]) -> Outcome<std::pro
     Ok(child)
 }
 
-/// Writes what was in a script's buffers: pictures as PNG, everything as bytes.
+/// Writes the contents of a script's buffers: all as bytes, pictures also as PNG.
 fn keep(folder: &Path, path: &Path, report: &Report) -> Outcome {
     let parts = path.components().filter_map(|part| match part {
         std::path::Component::Normal(part) => Some(part),
@@ -726,7 +725,7 @@ fn keep(folder: &Path, path: &Path, report: &Report) -> Outcome {
     Ok(())
 }
 
-/// The verdicts as build servers read them.
+/// The verdicts as JUnit XML.
 fn junit(rows: &[Row]) -> String {
     let escaped = |text: &str| {
         let text = text
@@ -784,7 +783,7 @@ impl Compile for Compiler {
             Language::SpirvHex => hexadecimal(text)?,
             Language::SpirvAsm => assembled(text)?,
         };
-        judged(&words)
+        validated(&words)
             .accept("spirv")
             .map_err(|error| CompileError::Invalid(error.to_string()))?;
         Ok(Code {
@@ -808,8 +807,8 @@ fn assembled(text: &Text<'_>) -> Result<Vec<u32>, CompileError> {
             .map_err(|error| CompileError::Invalid(error.to_string()))
     };
     let Some(name) = text.target_env else {
-        // The suite's own programs say the version beside the script; the first that the module can be in is as good.
-        let mut all = UNSAID.iter().filter_map(|name| TargetEnv::named(name));
+        // Suites give the version to their runner, outside the script: the first one that fits is used.
+        let mut all = DEFAULT_ENVS.iter().filter_map(|name| TargetEnv::named(name));
         let first = assemble(all.next().unwrap_or(TargetEnv::UNIVERSAL))?;
         if is_valid(&first) {
             return Ok(first);
@@ -821,18 +820,18 @@ fn assembled(text: &Text<'_>) -> Result<Vec<u32>, CompileError> {
     assemble(env.ok_or_else(|| CompileError::Unsupported(format!("the target environment {name}")))?)
 }
 
-/// The versions that a module in assembly may be of where the script names none.
-const UNSAID: [&str; 4] = ["spv1.0", "spv1.3", "spv1.4", "spv1.5"];
+/// Target environments that are tried for assembly without one.
+const DEFAULT_ENVS: [&str; 4] = ["spv1.0", "spv1.3", "spv1.4", "spv1.5"];
 
-/// What our validator says of a module of its own version.
-fn judged(words: &[u32]) -> loader::Report {
+/// Our validator's report on a module, for its own version.
+fn validated(words: &[u32]) -> loader::Report {
     let version = words.get(1).copied().unwrap_or(0);
     let env = TargetEnv::ALL.iter().find(|env| env.version() == version);
     spirv::validate_for(Grammar::builtin(), words, env.copied().unwrap_or(TargetEnv::UNIVERSAL))
 }
 
 fn is_valid(words: &[u32]) -> bool {
-    judged(words).accept("spirv").is_ok()
+    validated(words).accept("spirv").is_ok()
 }
 
 /// Words in hexadecimal.
@@ -865,7 +864,7 @@ fn front(text: &Text<'_>, dialect: frontend::Dialect) -> Result<Code, CompileErr
             "this program was built without glslang".into(),
         ));
     }
-    // Files that the script has in itself are found before those beside it.
+    // Files inside the script take precedence over files beside it.
     let mut settings = frontend::Settings::NONE.clone();
     let folder = match text.files.is_empty() {
         true => None,
@@ -874,7 +873,7 @@ fn front(text: &Text<'_>, dialect: frontend::Dialect) -> Result<Code, CompileErr
     let mut path = text.path.to_owned();
     if let Some(folder) = &folder {
         for (name, contents) in text.files {
-            // None leads out of the folder.
+            // No path leaves the folder.
             let plain = Path::new(name)
                 .components()
                 .filter(|part| matches!(part, std::path::Component::Normal(_)));

@@ -1,9 +1,9 @@
-//! What the verbs say of bytes that are in no file, for programs that have none: the same words, and the same errors about
-//! the name that is given in the file's place.
+//! Verbs over bytes instead of files, for programs without a file system. Output and errors are those of the command; the
+//! given path replaces the file's name.
 
 use super::r#as;
 use super::check::{self, Checked};
-pub use super::told::watched;
+pub use super::json::observed;
 
 use super::convert::{self, ConvertArgs, Language};
 use crate::args::{AsArgs, CheckArgs, DisArgs, SpirvDisArgs};
@@ -12,10 +12,10 @@ use crate::outcome::{Failure, Outcome};
 use std::path::Path;
 use translate::{ShaderStage, Translation};
 
-/// The format that was asked for, or the one that the first bytes say.
+/// The requested format, or the one that the first bytes determine.
 ///
 /// # Errors
-/// Bad when no format begins so.
+/// When no format is found.
 pub fn format(path: &Path, bytes: &[u8], wanted: Option<&str>) -> Outcome<&'static dyn Format> {
     formats::find(wanted, bytes).ok_or_else(|| {
         Failure::bad(format!(
@@ -28,7 +28,7 @@ pub fn format(path: &Path, bytes: &[u8], wanted: Option<&str>) -> Outcome<&'stat
 /// As `skrymir info`.
 ///
 /// # Errors
-/// What the command fails with.
+/// Those of the command.
 pub fn info(path: &Path, bytes: &[u8], wanted: Option<&str>) -> Outcome<Info> {
     let info = format(path, bytes, wanted)?.info(bytes);
     info.map_err(|failure| failure.in_file(path))
@@ -37,7 +37,7 @@ pub fn info(path: &Path, bytes: &[u8], wanted: Option<&str>) -> Outcome<Info> {
 /// As `skrymir check`.
 ///
 /// # Errors
-/// None that is about the file: the verdict has those.
+/// None about the file: the verdict contains those.
 pub fn check(path: &Path, bytes: &[u8], wanted: Option<&str>) -> Outcome<Checked> {
     check::check(path, formats::find(wanted, bytes), bytes, &CheckArgs::default())
 }
@@ -45,7 +45,7 @@ pub fn check(path: &Path, bytes: &[u8], wanted: Option<&str>) -> Outcome<Checked
 /// As `skrymir dis`, of a VBC with the stage.
 ///
 /// # Errors
-/// What the command fails with.
+/// Those of the command.
 pub fn dis(path: &Path, bytes: &[u8], wanted: Option<&str>, stage: Option<&str>) -> Outcome<String> {
     let args = DisArgs {
         file: path.to_owned(),
@@ -64,7 +64,7 @@ pub fn dis(path: &Path, bytes: &[u8], wanted: Option<&str>, stage: Option<&str>)
 /// As `skrymir as`.
 ///
 /// # Errors
-/// What the command fails with.
+/// Those of the command.
 pub fn assemble(path: &Path, text: &str) -> Outcome<Vec<u8>> {
     let args = AsArgs {
         file: path.to_owned(),
@@ -76,7 +76,7 @@ pub fn assemble(path: &Path, text: &str) -> Outcome<Vec<u8>> {
 /// As `skrymir convert`.
 ///
 /// # Errors
-/// What the command fails with.
+/// Those of the command.
 pub fn convert(
     path: &Path,
     bytes: &[u8],

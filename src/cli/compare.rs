@@ -1,19 +1,19 @@
 //! `skrymir compare`: two pictures, or one shader on every engine.
 
 use crate::args::PreprocessArgs;
-use crate::ending::Limit;
+use crate::cleanup::Limit;
 use crate::engines::{Drawn, Row, Subject, Verdict, blame, judge};
 use crate::error::{Cause, Error};
 use crate::expect::parse_share;
+use crate::log::Waiting;
 use crate::outcome::{Failure, Outcome, print};
 use crate::picture::{Comparison, Picture, Save, compare};
-use crate::say::Waiting;
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Longest time for all engines together.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(900);
+/// Time limit of all engines together.
+const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(900);
 
 /// Arguments of `compare`.
 #[derive(Args, Debug)]
@@ -87,7 +87,7 @@ fn verdict(same: bool) -> Outcome {
     same.then_some(()).ok_or(Failure::Reported(Cause::Bad))
 }
 
-/// How far two pictures are apart, for people.
+/// The difference of two pictures as text.
 fn words(found: &Comparison, tolerance: u8) -> String {
     let [x, y] = found.worst_at;
     format!(
@@ -99,7 +99,7 @@ fn words(found: &Comparison, tolerance: u8) -> String {
     )
 }
 
-/// The same for programs.
+/// The difference as JSON.
 fn numbers(found: &Comparison) -> Value {
     json!({
         "worst": found.worst, "worst_at": found.worst_at, "differing": found.differing, "total": found.total,
@@ -114,8 +114,8 @@ fn engines(args: &CompareArgs) -> Outcome {
     })?;
     let mut scene = super::draw::scene(args.scene.as_deref())?;
     scene.size = args.size.or(scene.size);
-    // A driver may compile for minutes.
-    let limit = Limit::start(PATIENCE, args.a.display().to_string());
+    // A driver's compiler may take minutes.
+    let limit = Limit::start(TIMEOUT, args.a.display().to_string());
     let drawing = Waiting::new("drawing on every engine");
     let rows = subject.draw(&scene, args.device.as_deref());
     drop((drawing, limit));
@@ -140,7 +140,7 @@ fn engines(args: &CompareArgs) -> Outcome {
     verdict(same)
 }
 
-/// The picture of differences of the row that is furthest off.
+/// Saves the difference picture of the row with the largest difference.
 fn save_worst(verdicts: &[Verdict], path: &Path) -> Outcome {
     let found = verdicts.iter().filter_map(|verdict| match verdict {
         Verdict::Same(found) | Verdict::Within(found) | Verdict::Differs(found) | Verdict::Precision(found) => {

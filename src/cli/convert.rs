@@ -1,15 +1,15 @@
 //! `skrymir convert`: a shader to another shading language.
 
+use crate::amber::to_amber;
 use crate::args::PreprocessArgs;
 use crate::engines::Subject;
 use crate::error::Error;
-use crate::foreign;
+use crate::external_compilers;
 use crate::formats::words;
+use crate::link;
+use crate::log::note;
 use crate::outcome::{Failure, Outcome, print, print_json, read, write};
-use crate::packed;
 use crate::replay;
-use crate::say::note;
-use crate::to_amber::to_amber;
 use clap::{Args, ValueEnum};
 use compiler::glsl_es::{self, vulkan::Linked};
 use lift::interface::Interface;
@@ -23,7 +23,7 @@ use translate::naga::back::{glsl, hlsl};
 use translate::{Adjust, At, Depth, Options, ShaderStage, Source, Target, Translation, Way};
 use utgard::shader;
 
-/// What `convert` writes.
+/// The output of `convert`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Language {
     /// WGSL
@@ -43,7 +43,7 @@ pub enum Language {
     Amber,
 }
 
-/// What becomes of depth.
+/// The conversion of depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DepthArg {
     /// From 0..w to -w..w, for OpenGL
@@ -56,7 +56,7 @@ pub enum DepthArg {
 #[derive(Args, Debug, Default)]
 #[command(
     after_help = "GLSL, HLSL and MSL of SPIR-V, of a VBC's stage and of GLSL and HLSL are written by SPIRV-Cross, all else by naga. What is
-written is read again: GLSL and HLSL by glslang, WGSL by naga, SPIR-V by our own rules; nobody here reads MSL.
+written is read again: GLSL and HLSL by glslang, WGSL by naga, SPIR-V by Skrymir's own rules; MSL is not checked.
 
 Examples:
   skrymir convert shader.spv --to wgsl
@@ -139,7 +139,7 @@ pub struct ConvertArgs {
 }
 
 impl Language {
-    /// What the names of its files end in.
+    /// The extension of its files.
     fn ending(self) -> &'static str {
         match self {
             Self::Wgsl => "wgsl",
@@ -152,7 +152,7 @@ impl Language {
         }
     }
 
-    /// The language as shaders are translated to it; a VBC is a file of several.
+    /// The target of a translation; none for containers of several shaders.
     fn target(self) -> Option<Target> {
         match self {
             Self::Wgsl => Some(Target::Wgsl),
@@ -165,7 +165,7 @@ impl Language {
     }
 }
 
-/// What GLSL is written.
+/// The version of GLSL.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Profile {
     /// OpenGL's, of a version.
@@ -196,7 +196,7 @@ fn profile(name: &str) -> Result<Profile, String> {
     }
 }
 
-/// A name that every language takes.
+/// A valid identifier in every language.
 fn identifier(name: &str) -> Result<String, String> {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     match name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_letter) {
@@ -239,7 +239,7 @@ fn metal_version(name: &str) -> Result<(u8, u8), String> {
     }
 }
 
-/// What the arguments say of the target; what is for another target is a mistake.
+/// The options of the target; an option of another target is an error.
 pub(super) fn options(args: &ConvertArgs) -> Outcome<Options> {
     let given = [
         ("profile", args.profile.is_some(), Language::Glsl),
@@ -256,7 +256,7 @@ pub(super) fn options(args: &ConvertArgs) -> Outcome<Options> {
         )));
     }
     if args.no_check && matches!(args.to, Language::Msl | Language::Vbc | Language::Amber) {
-        return Err(Failure::usage("--no-check: nobody here checks that anyway"));
+        return Err(Failure::usage("--no-check: this output is not checked anyway"));
     }
     let adjust = Adjust {
         names: args.names.clone(),
@@ -363,7 +363,7 @@ pub(super) fn run(args: &ConvertArgs) -> Outcome {
     }
 }
 
-/// One file, printed or written to a file.
+/// Converts one file, to standard output or a file.
 fn one(file: &Path, args: &ConvertArgs, options: &Options) -> Outcome {
     let written = converted(file, args, options)?;
     if written.way == Way::SpirvCrossVulkan && !options.vulkan {
@@ -376,7 +376,7 @@ fn one(file: &Path, args: &ConvertArgs, options: &Options) -> Outcome {
         Some(output) => {
             write(output, &written.bytes)?;
             match args.json {
-                true => print_json(&Value::Array(vec![told(file, &Ok((output.clone(), written)))])),
+                true => print_json(&Value::Array(vec![to_json(file, &Ok((output.clone(), written)))])),
                 false => Ok(()),
             }
         }
@@ -384,10 +384,10 @@ fn one(file: &Path, args: &ConvertArgs, options: &Options) -> Outcome {
     }
 }
 
-/// What became of a file: where it was written, or why not.
-type Became = Result<(PathBuf, Translation), Failure>;
+/// The result of a file: its output, or the failure.
+type Converted = Result<(PathBuf, Translation), Failure>;
 
-/// Every file into a folder, and a table.
+/// Converts every file into a folder, and prints a table.
 fn several(files: &[PathBuf], folder: &Path, args: &ConvertArgs, options: &Options) -> Outcome {
     let mut places: BTreeMap<PathBuf, &Path> = BTreeMap::new();
     let mut outputs = Vec::new();
@@ -414,16 +414,16 @@ fn several(files: &[PathBuf], folder: &Path, args: &ConvertArgs, options: &Optio
     let (mut rows, mut lines) = (Vec::new(), String::new());
     let (mut refused, mut trouble) = (0, false);
     for (file, output) in files.iter().zip(outputs) {
-        let became: Became = converted(file, args, options).and_then(|written| {
+        let result: Converted = converted(file, args, options).and_then(|written| {
             write(&output, &written.bytes)?;
             Ok((output, written))
         });
-        lines += &line(file, args, &became);
-        if let Err(failure) = &became {
+        lines += &line(file, args, &result);
+        if let Err(failure) = &result {
             refused += 1;
             trouble |= !matches!(failure, Failure::Bad(_));
         }
-        rows.push(told(file, &became));
+        rows.push(to_json(file, &result));
     }
     match args.json {
         true => print_json(&Value::Array(rows))?,
@@ -440,9 +440,9 @@ fn several(files: &[PathBuf], folder: &Path, args: &ConvertArgs, options: &Optio
 }
 
 /// A row of the table.
-fn line(file: &Path, args: &ConvertArgs, became: &Became) -> String {
+fn line(file: &Path, args: &ConvertArgs, result: &Converted) -> String {
     let name = file.display();
-    match became {
+    match result {
         Ok((output, written)) => {
             let language = format!("{} {}", args.to.ending(), written.version);
             format!(
@@ -457,16 +457,16 @@ fn line(file: &Path, args: &ConvertArgs, became: &Became) -> String {
     }
 }
 
-/// Why a file was refused, in one line without the file's name.
+/// The failure in one line, without the file's name.
 fn first_line(failure: &Failure, file: &Path) -> String {
     let said = failure.to_string();
     let said = said.strip_prefix(&format!("{}: ", file.display())).unwrap_or(&said);
     said.lines().next().unwrap_or_default().to_owned()
 }
 
-/// What became of a file, for a program.
-fn told(file: &Path, became: &Became) -> Value {
-    match became {
+/// The result of a file as JSON.
+fn to_json(file: &Path, result: &Converted) -> Value {
+    match result {
         Ok((output, written)) => json!({
             "file": file.to_string_lossy(),
             "output": output.to_string_lossy(),
@@ -484,7 +484,7 @@ fn told(file: &Path, became: &Became) -> Value {
     }
 }
 
-/// A resource: its place in the module, and where the text has it.
+/// A resource: its place in the module, and its place in the text.
 fn resource(place: &translate::Place) -> Value {
     let at = match &place.at {
         At::Binding(binding) => json!({ "binding": binding }),
@@ -498,12 +498,12 @@ fn resource(place: &translate::Place) -> Value {
     json!({ "kind": place.kind, "name": place.name, "set": place.set, "binding": place.binding, "written": at })
 }
 
-/// A file in the language that was asked for.
+/// Converts a file.
 fn converted(file: &Path, args: &ConvertArgs, options: &Options) -> Outcome<Translation> {
     converted_bytes(file, &read(file)?, args, options)
 }
 
-/// The same of bytes that are called so.
+/// Converts the bytes of a file.
 pub(super) fn converted_bytes(
     file: &Path,
     bytes: &[u8],
@@ -526,7 +526,7 @@ pub(super) fn converted_bytes(
         return Err(Failure::usage("--viewport is for Mali-400 vertex programs"));
     }
     let settings = args.preprocess.settings([(file, bytes)])?;
-    let told = |error: translate::Error| match error.line_column() {
+    let rendered = |error: translate::Error| match error.line_column() {
         Some(_) => Error::input(error.render(bytes, &name)),
         None => Error::input(format_args!("{name}: {error}")),
     };
@@ -535,25 +535,25 @@ pub(super) fn converted_bytes(
             .map_err(translate::Error::from)
             .and_then(|tree| translate::sksl::to_vbc(&tree))
             .map(Translation::unchecked)
-            .map_err(told),
-        Some(target) => Source::new(&name, bytes).map_err(told).and_then(|source| {
+            .map_err(rendered),
+        Some(target) => Source::new(&name, bytes).map_err(rendered).and_then(|source| {
             let source = Source {
                 stage: args.stage.or(source.stage),
                 entry: args.entry.as_deref(),
                 ..source.with(file, &settings)
             };
-            produce(&source, target, options, told)
+            produce(&source, target, options, rendered)
         }),
     };
     written.map_err(Failure::Bad)
 }
 
-/// A source in another language; GLSL ES 1.00 and its like go by way of a stage for Vulkan.
+/// Translates a source; GLSL ES 1.00 and old GLSL become a stage for Vulkan first.
 fn produce(
     source: &Source<'_>,
     target: Target,
     options: &Options,
-    told: impl Fn(translate::Error) -> Error,
+    rendered: impl Fn(translate::Error) -> Error,
 ) -> crate::error::Result<Translation> {
     let module = match glsl_es::is_old(source) {
         true => old(source)?,
@@ -561,9 +561,9 @@ fn produce(
             Ok(written) => return Ok(written),
             Err(error) => {
                 let stage = source.stage.and_then(frontend::Stage::of_naga);
-                match foreign::module(source, stage, &error) {
+                match external_compilers::module(source, stage, &error) {
                     Some(module) => module?,
-                    None => return Err(told(error)),
+                    None => return Err(rendered(error)),
                 }
             }
         },
@@ -571,7 +571,7 @@ fn produce(
     let source = Source::new("stage.spv", &module);
     source
         .and_then(|source| translate::translate(&source, target, options))
-        .map_err(told)
+        .map_err(rendered)
 }
 
 /// The module of a text in one of the old languages.
@@ -581,17 +581,17 @@ fn old(source: &Source<'_>) -> crate::error::Result<Vec<u8>> {
         Some(ShaderStage::Fragment) => loader::vbc::Stage::Frag,
         _ => return Err(Error::usage("say which stage it is: --stage vert or --stage frag")),
     };
-    let file = packed::File {
+    let file = link::File {
         path: source.path,
         bytes: source.bytes,
         entries: &[],
         settings: source.settings,
     };
-    let words = packed::stage(&file, stage, &mut Linked::default())?;
+    let words = link::stage(&file, stage, &mut Linked::default())?;
     Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
 
-/// The Mali-400 program that the file is, if it is one.
+/// The file's Mali-400 program, if it is one.
 fn mali_program(path: &Path, bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<Program>> {
     if args.gp || args.pp {
         let words = if args.gp { words::GP } else { words::PP };

@@ -1,15 +1,15 @@
-//! `skrymir draw`: `run --device mali400` by a short name, and what only an emulator can tell of a draw.
+//! `skrymir draw`: `run --device mali400` with observation of the emulator.
 
 use super::observe::EngineArgs;
-use crate::again::whenever_changed;
 use crate::args::PreprocessArgs;
 use crate::error::{Error, ErrorKind};
 use crate::expect::ExpectArgs;
 use crate::lifted;
+use crate::log::Waiting;
 use crate::mali::{self, Pair};
+use crate::on_change::run_on_change;
 use crate::outcome::{Failure, Outcome, read_text, write};
 use crate::picture::{Picture, Save};
-use crate::say::Waiting;
 use crate::scene::Scene;
 use clap::Args;
 use emulator::exec::Engine;
@@ -47,13 +47,13 @@ pub struct DrawArgs {
     /// Vertices per draw [default: 3]
     #[arg(long, value_name = "N")]
     pub vertices: Option<u32>,
-    /// What the picture is held against
+    /// The expected picture
     #[command(flatten)]
     pub expected: ExpectArgs,
     /// Draw again whenever a program or the scene changes
     #[arg(long, requires = "output", conflicts_with_all = ["expect", "json"])]
     pub watch: bool,
-    /// How programs are run and what is told of it
+    /// How programs run, and what is printed about them
     #[command(flatten)]
     pub running: EngineArgs,
 }
@@ -65,10 +65,10 @@ pub fn run(args: &DrawArgs) -> Outcome {
     }
     let files = [Some(&args.vertex), args.fragment.as_ref(), args.scene.as_ref()];
     let files: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
-    whenever_changed(&files, || draw(args))
+    run_on_change(&files, || draw(args))
 }
 
-/// A pair, a scene, and where its picture goes: what `draw` and `run` on the emulator have in common.
+/// A pair, a scene and the picture's destination, for `draw` and `run` on the emulator.
 pub(super) struct Drawing<'a> {
     pub vertex: &'a Path,
     pub fragment: Option<&'a Path>,
@@ -81,7 +81,7 @@ pub(super) struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// The programs and the scene; what of the scene nothing uses is noted.
+    /// Loads the programs and the scene; prints a note for each unused part of the scene.
     pub(super) fn load(&self) -> Outcome<(Pair, Scene)> {
         let fragment = self.fragment.unwrap_or(self.vertex);
         let pair = Pair::load(self.vertex, fragment, self.preprocess).map_err(|error| match error.root() {
@@ -92,7 +92,7 @@ impl Drawing<'_> {
         scene.size = self.size.or(scene.size);
         scene.vertices = self.vertices.or(scene.vertices);
         for note in mali::unused(&pair, &scene)? {
-            crate::say::note(format_args!("{note}"));
+            crate::log::note(format_args!("{note}"));
         }
         Ok((pair, scene))
     }
@@ -103,7 +103,7 @@ impl Drawing<'_> {
         mali::draw(pair, scene, engine, threads).map_err(fault)
     }
 
-    /// Writes the picture, and holds it against the one that is expected.
+    /// Writes the picture and compares it with the expected one.
     pub(super) fn finish(&self, picture: &Picture) -> Outcome {
         if let Some(path) = self.output {
             picture.save(path)?;
@@ -128,7 +128,7 @@ fn draw(args: &DrawArgs) -> Outcome {
     if let Some(path) = &args.record {
         write(path, mali::record(&pair, &scene).map_err(fault)?)?;
     }
-    if args.output.is_none() && !args.running.tells() && !args.expected.is_given() {
+    if args.output.is_none() && !args.running.has_output() && !args.expected.is_given() {
         return Ok(());
     }
     if args.running.is_vulkan()? {
@@ -139,14 +139,14 @@ fn draw(args: &DrawArgs) -> Outcome {
     }
     let (engine, threads, watching) = args.running.start()?.take();
     let picture = drawing.draw(&pair, &scene, engine, threads);
-    let told = args.running.finish(watching.as_ref(), &texts(args))?;
+    let observed = args.running.finish(watching.as_ref(), &texts(args))?;
     if json {
-        crate::outcome::print_json(&told.into())?;
+        crate::outcome::print_json(&observed.into())?;
     }
     drawing.finish(&picture?)
 }
 
-/// The texts that the programs are assembled from, where they are.
+/// The assembly sources of the programs, if they have any.
 fn texts(args: &DrawArgs) -> Vec<(Stage, Text)> {
     let fragment = args.fragment.as_ref().unwrap_or(&args.vertex);
     let files = [
@@ -164,7 +164,7 @@ fn texts(args: &DrawArgs) -> Vec<(Stage, Text)> {
     files.into_iter().filter_map(text).collect()
 }
 
-/// The scene of a file, or one that says nothing.
+/// The scene of a file, or an empty one.
 pub(super) fn scene(path: Option<&Path>) -> Outcome<Scene> {
     let Some(path) = path else {
         return Ok(Scene::default());
@@ -173,7 +173,7 @@ pub(super) fn scene(path: Option<&Path>) -> Outcome<Scene> {
     scene.map_err(|error| Failure::Trouble(error.into()).in_file(path))
 }
 
-/// A job's fault is the programs'; a scene that does not fit is a mistake of who wrote it.
+/// A fault of a job is the input's; a scene that does not fit is the caller's.
 pub(super) fn fault(error: Error) -> Failure {
     match error.root() {
         ErrorKind::Scene(_) => Failure::Trouble(error),

@@ -35,7 +35,7 @@ impl EngineName {
         })
     }
 
-    /// The same for programs that come and go, many of which draw next to nothing.
+    /// The engine for short-lived programs: the native engine compiles later.
     #[cfg(target_os = "linux")]
     pub fn patient(self) -> Option<Box<dyn Engine>> {
         match self {
@@ -60,7 +60,7 @@ impl EngineName {
     }
 }
 
-/// What hardware is supposed to do.
+/// Hypotheses about hardware.
 #[derive(Args, Clone, Debug)]
 pub struct SiliconArgs {
     /// Use a hypothesis about unknown hardware behaviour (docs/spec/open-questions.md); several with commas. If it
@@ -69,7 +69,7 @@ pub struct SiliconArgs {
     silicon: Vec<Switch>,
 }
 
-/// Names of switches, and what they say.
+/// Names and descriptions of switches.
 fn switches() -> impl TypedValueParser<Value = Switch> {
     let value = |switch: &Switch| PossibleValue::new(switch.name()).help(switch.what());
     PossibleValuesParser::new(Switch::ALL.iter().map(value)).try_map(|name| name.parse::<Switch>())
@@ -87,12 +87,12 @@ impl SiliconArgs {
     }
 }
 
-/// The plain engine.
+/// The scalar engine.
 pub fn plain() -> Box<dyn Engine> {
     Box::new(Scalar)
 }
 
-/// Threads when nobody says how many.
+/// Default number of threads: one per processor.
 pub fn default_threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

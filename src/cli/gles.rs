@@ -1,7 +1,7 @@
 //! `skrymir gles`: OpenGL ES 2 programs on the emulator, with the unmodified driver of Mesa.
 
 use super::engine::{EngineName, SiliconArgs, default_threads};
-use crate::ending;
+use crate::cleanup;
 use crate::error::{Error, Result, Within};
 use crate::gles::{self, Desktop, Driver, Machine, Record, Session, Show, frames, view};
 use crate::outcome::{Failure, Outcome};
@@ -117,7 +117,7 @@ pub struct GlesArgs {
     pub no_fast_paths: bool,
 }
 
-/// Both of what may watch.
+/// The printer and the recorder of a device.
 struct Both(Show, Option<Record>);
 
 impl Watch for Both {
@@ -140,7 +140,7 @@ impl GlesArgs {
     }
 }
 
-/// Runs the command; the exit code is the program's.
+/// Runs the command; the exit code is that of the program.
 pub fn run(args: &GlesArgs) -> Outcome {
     if !args.mali450 && args.pps > 4 {
         return Err(Failure::usage("a Mali-400 has at most 4 pixel processors"));
@@ -171,7 +171,7 @@ pub fn run(args: &GlesArgs) -> Outcome {
         program[0] = path.into();
         (driver, Some(built))
     } else if let Some(place) = known(args)? {
-        // One of Debian's programs for bare screens.
+        // One of Debian's programs that draw to a display without a compositor.
         program[0] = place.path.into();
         program.splice(1..1, place.arguments);
         (gles::prepare_bare(&args.package)?, None)
@@ -189,7 +189,7 @@ pub fn run(args: &GlesArgs) -> Outcome {
             gles::on_display(&mut command, driver.root());
         }
         if args.frames.as_deref() == Some(Path::new("-")) {
-            // The video has standard output to itself.
+            // Standard output carries only the video.
             command.stdout(std::io::stderr());
         }
         let status = wait(command, args.timeout.map(Duration::from_secs_f64))?;
@@ -200,11 +200,11 @@ pub fn run(args: &GlesArgs) -> Outcome {
     let status = status?;
     let failed = status.is_some_and(|status| !status.success());
     if let Some(words) = failed.then(|| gles::missing_library(Path::new(&program[0]))).flatten() {
-        crate::say::say(format_args!("skrymir: {}: {words}", program[0].to_string_lossy()));
+        crate::log::message(format_args!("skrymir: {}: {words}", program[0].to_string_lossy()));
     }
     let shown = args.desktop || args.has_display();
     if failed && !shown && std::env::var_os("EGL_PLATFORM").is_none() {
-        crate::say::note("skrymir: if EGL found no display: EGL_PLATFORM=surfaceless does without one");
+        crate::log::note("skrymir: if EGL found no display: EGL_PLATFORM=surfaceless does without one");
     }
     finish(status)
 }
@@ -216,7 +216,7 @@ fn session<'a>(args: &GlesArgs, driver: &'a Driver) -> Result<Session<'a>> {
     }
 }
 
-/// The exit code of a program as a shell tells it.
+/// Exits with the program's exit code, as a shell reports it.
 fn finish(status: Option<ExitStatus>) -> Outcome {
     match status.map(ExitStatus::into_raw) {
         Some(0) => Ok(()),
@@ -228,39 +228,38 @@ fn finish(status: Option<ExitStatus>) -> Outcome {
     }
 }
 
-/// The signal that came, once it has.
+/// The signal received, or 0.
 static SIGNAL: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
-/// From now on a signal ends the program that runs, and what was set up for it is taken down in order; a second one ends
-/// the command at once.
+/// Installs signal handlers: the first signal ends the program in order, the second one exits at once.
 fn stop_on_signals() -> Result<()> {
-    let again = Arc::new(AtomicBool::new(false));
-    for signal in ending::SIGNALS {
-        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, again.clone())?;
-        signal_hook::flag::register(signal, again.clone())?;
+    let second = Arc::new(AtomicBool::new(false));
+    for signal in cleanup::SIGNALS {
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, second.clone())?;
+        signal_hook::flag::register(signal, second.clone())?;
         signal_hook::flag::register_usize(signal, SIGNAL.clone(), signal as usize)?;
     }
     Ok(())
 }
 
-/// How a program ends that the signal would have ended, once there was one.
+/// The exit status of a received signal.
 fn signalled() -> Option<ExitStatus> {
     let signal = SIGNAL.load(Ordering::Relaxed);
     (signal != 0).then(|| ExitStatus::from_raw(signal as i32))
 }
 
-/// The exit code when a program's time was over, as `timeout` has it.
+/// Exit code of a timeout, as of `timeout`.
 const TIMED_OUT: i32 = 124;
 
-/// How often adopted processes that have ended are buried.
-const BURIALS: Duration = Duration::from_secs(1);
+/// Interval for reaping adopted processes.
+const REAP_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Runs a program to its end, or to the end of its time; then what it has started ends, too.
+/// Runs a program to its end or its timeout, then ends its descendants.
 fn wait(mut command: std::process::Command, time: Option<Duration>) -> Result<Option<ExitStatus>> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command.spawn().within(|| format!("cannot run {name}"))?;
     let start = Instant::now();
-    let mut burial = start;
+    let mut last_reap = start;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
@@ -271,9 +270,9 @@ fn wait(mut command: std::process::Command, time: Option<Duration>) -> Result<Op
             gles::end_adopted();
             return Ok(signalled);
         }
-        if burial.elapsed() >= BURIALS {
-            gles::bury(&[&child]);
-            burial = Instant::now();
+        if last_reap.elapsed() >= REAP_INTERVAL {
+            gles::reap(&[&child]);
+            last_reap = Instant::now();
         }
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -299,7 +298,7 @@ fn desktop(args: &GlesArgs) -> Result<Option<ExitStatus>> {
         .spawn()
         .within(|| "cannot run the program")?;
     let start = Instant::now();
-    let mut burial = start;
+    let mut last_reap = start;
     let passed = |seconds: f64| start.elapsed().as_secs_f64() >= seconds;
     let status = loop {
         if let Some(status) = child.try_wait()? {
@@ -328,9 +327,9 @@ fn desktop(args: &GlesArgs) -> Result<Option<ExitStatus>> {
             gles::end(&mut child);
             break None;
         }
-        if burial.elapsed() >= BURIALS {
-            desktop.bury(&child);
-            burial = Instant::now();
+        if last_reap.elapsed() >= REAP_INTERVAL {
+            desktop.reap(&child);
+            last_reap = Instant::now();
         }
         std::thread::sleep(Duration::from_millis(5));
     };
@@ -340,10 +339,10 @@ fn desktop(args: &GlesArgs) -> Result<Option<ExitStatus>> {
     Ok(status)
 }
 
-/// Keeps a server until a signal comes.
+/// Runs a server until a signal.
 fn serve(args: &GlesArgs, folder: &Path) -> Result<()> {
     let driver = Driver::prepare_with(Machine::Native, args.root.as_deref())?;
-    let mut signals = signal_hook::iterator::Signals::new(ending::SIGNALS)?;
+    let mut signals = signal_hook::iterator::Signals::new(cleanup::SIGNALS)?;
     let session = Session::serve(&driver, options(args)?, folder)?;
     let mut lines = session.environment();
     lines.push(("LD_PRELOAD", driver.preload()));
@@ -355,7 +354,7 @@ fn serve(args: &GlesArgs, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Prints who uses a server, and how much in one second.
+/// Prints the clients of a server, and their load in one second.
 fn list(folder: &Path, json: bool) -> Result<()> {
     let ask = || Server::list(folder).within(|| format!("no server runs in {}", folder.display()));
     ask()?;
@@ -453,7 +452,7 @@ fn options(args: &GlesArgs) -> Result<Options> {
         let record = path.and_then(|path| {
             let record = Record::create(&path, gpu, pps);
             record
-                .map_err(|error| crate::say::say(format_args!("skrymir: {error}")))
+                .map_err(|error| crate::log::message(format_args!("skrymir: {error}")))
                 .ok()
         });
         let mut show = Show::new(device);
@@ -467,7 +466,7 @@ fn options(args: &GlesArgs) -> Result<Options> {
     Ok(options)
 }
 
-/// Gives devices a display with keyboard and pointer, and its pictures to whom they are for.
+/// Adds a display with keyboard and pointer, and its outputs.
 fn display(args: &GlesArgs, options: &mut Options) -> Result<()> {
     let (width, height) = args.size;
     let input = Input::new(width, height);
@@ -480,7 +479,7 @@ fn display(args: &GlesArgs, options: &mut Options) -> Result<()> {
     }
     if args.view {
         let page = view::open(input.clone())?;
-        crate::say::say(format_args!("{}", page.url));
+        crate::log::message(format_args!("{}", page.url));
         sinks.push(page.sink);
     }
     let sink = move |shown: &Shown| sinks.iter().for_each(|sink| sink(shown));

@@ -1,4 +1,4 @@
-//! `skrymir inspect`: a recording as a page to look into.
+//! `skrymir inspect`: a recording as an HTML page.
 
 use super::observe::parse_pixel;
 use super::trim::{Jobs, parse_frames};
@@ -6,7 +6,7 @@ use crate::error::Error;
 #[cfg(not(target_family = "wasm"))]
 use crate::error::Within;
 use crate::outcome::{Failure, Outcome};
-use crate::say::{Progress, note};
+use crate::log::{Progress, note};
 use clap::Args;
 #[cfg(not(target_family = "wasm"))]
 use inspect::report::Session;
@@ -105,13 +105,13 @@ fn frames(args: &InspectArgs, outline: &Outline) -> Outcome<Range<usize>> {
     Ok(count - last..count)
 }
 
-/// Not where there are no sockets.
+/// WebAssembly has no sockets.
 #[cfg(target_family = "wasm")]
 fn serve(_trace: &Trace<'_>, _options: Options<'_>) -> Outcome {
     Err(Failure::usage("--serve: WebAssembly has no sockets"))
 }
 
-/// Serves until somebody ends it.
+/// Serves until the process ends.
 #[cfg(not(target_family = "wasm"))]
 fn serve<'a>(trace: &'a Trace<'a>, options: Options<'a>) -> Outcome {
     let pixels = options.pixels;
@@ -138,7 +138,7 @@ fn is_pixel(outline: &Outline, pixels: &[[u32; 2]]) -> Outcome {
     }
 }
 
-/// The page shows faults where they happened; whoever asked is told too.
+/// Reports the first fault; the page shows all of them.
 fn faults(report: &Report) -> Outcome {
     let jobs = report.outline.jobs.iter();
     let mut faults = jobs.filter_map(|job| Some((job, job.fault.as_ref()?)));

@@ -22,6 +22,7 @@ mod grammar;
 mod help;
 mod info;
 mod inspect;
+mod json;
 mod observe;
 mod pack;
 mod reflect;
@@ -29,14 +30,13 @@ mod replay;
 mod rewrite;
 mod run;
 mod schema;
-mod told;
 mod trim;
 
 use crate::args::{AsArgs, CheckArgs, DisArgs, FormatArgs, InfoArgs, RewriteArgs, RunArgs};
-use crate::ending;
+use crate::cleanup;
 use crate::formats::{Format, Verb};
+use crate::log::{Level, detail, set_level};
 use crate::outcome::{Outcome, print, read};
-use crate::say::{Level, detail, set_level};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use flags::Given;
 use std::path::{Path, PathBuf};
@@ -131,23 +131,23 @@ pub fn main() -> ExitCode {
         _ => {}
     }
     let start = std::time::Instant::now();
-    // `gles` ends its programs itself.
+    // `gles` stops its programs itself.
     if !matches!(cli.command, Command::Gles(_))
-        && let Err(error) = ending::clean_up_on_signals()
+        && let Err(error) = cleanup::clean_up_on_signals()
     {
-        crate::say::say(format_args!("skrymir: signals cannot be waited for: {error}"));
+        crate::log::message(format_args!("skrymir: cannot handle signals: {error}"));
     }
     let outcome = run(&cli.command, |verb| Given::new(&Cli::command(), &matches, verb));
     detail(format_args!("{:.3} s", start.elapsed().as_secs_f64()));
     ended(outcome)
 }
 
-/// A pair whose names say that the fragment stage comes first is put right, with a note.
+/// Swaps two files whose extensions are those of a fragment and a vertex stage, in this order, with a note.
 fn in_order(first: &mut PathBuf, second: Option<&mut PathBuf>) {
     let stage = |path: &Path| Stage::of_ending(&path.extension()?.to_string_lossy());
     let Some(second) = second else { return };
     if stage(first) == Some(Stage::Fragment) && stage(second) == Some(Stage::Vertex) {
-        crate::say::note(format_args!(
+        crate::log::note(format_args!(
             "note: {} is the vertex stage and {} the fragment stage",
             second.display(),
             first.display()
@@ -156,14 +156,14 @@ fn in_order(first: &mut PathBuf, second: Option<&mut PathBuf>) {
     }
 }
 
-/// Says what went wrong, if something did, and gives the exit code.
+/// Prints the failure, if any, and returns the exit code.
 fn ended(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let text = failure.to_string();
             if !text.is_empty() {
-                crate::say::say(format_args!("skrymir: {text}"));
+                crate::log::message(format_args!("skrymir: {text}"));
             }
             ExitCode::from(failure.cause().exit_code())
         }

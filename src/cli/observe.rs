@@ -1,4 +1,4 @@
-//! Watching Mali-400 programs from the command line: what `replay` and `draw` have in common.
+//! Observation of Mali-400 programs, for `replay` and `draw`.
 
 use super::engine::{EngineName, SiliconArgs, default_threads};
 use crate::error::Within;
@@ -11,10 +11,10 @@ use emulator::silicon::Silicon;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// Arguments that have every instruction seen, which only the scalar engine lets one do, on one thread.
+/// Arguments that observe every instruction, which needs the scalar engine on one thread.
 const WATCHING: [&str; 4] = ["trace", "watch_pixel", "profile", "lcov"];
 
-/// How programs are run and what is told of it.
+/// How programs run, and what is printed about them.
 #[derive(Args, Debug)]
 pub struct EngineArgs {
     /// The engine that runs the programs; observation always uses the scalar engine, on one thread
@@ -57,17 +57,17 @@ pub(super) fn parse_pixel(text: &str) -> Result<(u32, u32), String> {
     ))
 }
 
-/// An engine, and who watches it.
+/// An engine and its observer.
 pub struct Running {
     /// The engine.
     pub engine: Box<dyn Engine>,
-    /// Threads that paint.
+    /// Threads that shade tiles.
     pub threads: usize,
     watching: Option<Observed>,
 }
 
 impl EngineArgs {
-    /// The engine the arguments ask for.
+    /// Starts the engine of the arguments.
     ///
     /// # Errors
     /// When the trace cannot be written.
@@ -78,7 +78,7 @@ impl EngineArgs {
             None => Tell::Nothing,
         };
         if tell == Tell::Nothing && !self.profile && self.lcov.is_none() {
-            let (engine, threads) = self.unwatched()?;
+            let (engine, threads) = self.unobserved()?;
             return Ok(Running {
                 engine: engine(),
                 threads,
@@ -94,7 +94,7 @@ impl EngineArgs {
             _ => Box::new(std::io::BufWriter::new(std::io::stdout())),
         };
         let watching = Observed::new(tell, sink).with_quirks(self.silicon.silicon());
-        // One thread, so that what is told comes in order.
+        // One thread, so that the output is in order.
         Ok(Running {
             engine: Box::new(watching.clone()),
             threads: 1,
@@ -102,11 +102,11 @@ impl EngineArgs {
         })
     }
 
-    /// What makes engines that nobody watches, and threads for them.
+    /// A factory of engines without observation, and their number of threads.
     ///
     /// # Errors
     /// When the engine runs no jobs.
-    pub fn unwatched(&self) -> Outcome<(impl Fn() -> Box<dyn Engine> + Send + Sync + use<>, usize)> {
+    pub fn unobserved(&self) -> Outcome<(impl Fn() -> Box<dyn Engine> + Send + Sync + use<>, usize)> {
         self.engine.of_jobs()?;
         let (name, silicon, is_plain) = (self.engine, self.silicon.clone(), self.no_fast_paths);
         let make = move || -> Box<dyn Engine> {
@@ -119,10 +119,10 @@ impl EngineArgs {
         Ok((make, self.threads.unwrap_or_else(default_threads)))
     }
 
-    /// Whether the programs are to be drawn on Vulkan.
+    /// Whether the programs run on Vulkan.
     ///
     /// # Errors
-    /// When that would leave out what hardware is supposed to do.
+    /// When an argument of the emulator is given too.
     pub fn is_vulkan(&self) -> Outcome<bool> {
         let vulkan = self.engine == EngineName::Vulkan;
         let emulated = [
@@ -137,12 +137,12 @@ impl EngineArgs {
         }
     }
 
-    /// Whether something is printed, so that a picture need not be written.
-    pub fn tells(&self) -> bool {
+    /// Whether the arguments produce output other than a picture.
+    pub fn has_output(&self) -> bool {
         self.trace.is_some() || self.watch_pixel.is_some() || self.profile || self.lcov.is_some()
     }
 
-    /// What a trace that could not be written comes to: no part of it stays.
+    /// The failure of a trace that cannot be written; removes the partial file.
     fn no_trace(&self, error: std::io::Error) -> Failure {
         let Some(path) = self.trace.as_ref().filter(|path| *path != Path::new("-")) else {
             return Failure::usage(format_args!("cannot write standard output: {error}"));
@@ -153,24 +153,24 @@ impl EngineArgs {
         Failure::usage(format_args!("cannot write {}: {error}", path.display()))
     }
 
-    /// Whether what is told is a JSON document.
+    /// Whether the output is a JSON document.
     ///
     /// # Errors
-    /// When nothing is told that could be one; `more` of the verb's own is.
+    /// When there is no output that could be JSON; `more`: the verb itself has some.
     pub fn json(&self, more: bool) -> Outcome<bool> {
         match self.json && !more && !self.profile && self.watch_pixel.is_none() {
             true => Err(Failure::usage(
-                "--json says how something is told: add what, such as --profile or --watch-pixel X,Y",
+                "--json needs something to print: add --profile or --watch-pixel X,Y",
             )),
             false => Ok(self.json),
         }
     }
 
-    /// Writes what was seen, also when the job came to a fault; under `--json` what was asked for is given back. Lines
-    /// are those of `texts`, where programs come of them.
+    /// Writes the observations, also after a fault; with `--json` they are returned instead. Source lines are those of
+    /// `texts`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When a file cannot be written.
     pub fn finish(&self, watching: Option<&Observed>, texts: &[(Stage, Text)]) -> Outcome<Map<String, Value>> {
         let Some(watching) = watching else {
             return Ok(Map::new());
@@ -180,12 +180,12 @@ impl EngineArgs {
             other => other.map_err(|error| self.no_trace(error))?,
         };
         texts.iter().for_each(|(stage, text)| report.is_of(*stage, text));
-        let mut told = Map::new();
+        let mut observed = Map::new();
         if self.json {
-            told = super::told::watched(&report, self.profile, self.watch_pixel);
+            observed = super::json::observed(&report, self.profile, self.watch_pixel);
         } else {
             for finding in report.findings() {
-                crate::say::note(format_args!("note: {finding}"));
+                crate::log::note(format_args!("note: {finding}"));
             }
             if self.profile {
                 crate::outcome::print(&report.profile())?;
@@ -200,12 +200,12 @@ impl EngineArgs {
             }
             crate::outcome::write(path, report.lcov(|name| listing(name).display().to_string()))?;
         }
-        Ok(told)
+        Ok(observed)
     }
 }
 
 impl Running {
-    /// The engine and threads for a job, and who watches, for [`EngineArgs::finish`].
+    /// The engine and the number of threads, and the observer for [`EngineArgs::finish`].
     pub fn take(self) -> (Box<dyn Engine>, usize, Option<Observed>) {
         (self.engine, self.threads, self.watching)
     }

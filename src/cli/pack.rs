@@ -1,11 +1,11 @@
 //! `skrymir pack`: a VBC from stages.
 
-use crate::again::whenever_changed;
 use crate::args::{Entry, PreprocessArgs};
 use crate::error::Within;
+use crate::link::{self, File};
+use crate::on_change::run_on_change;
 use crate::outcome::{Outcome, read, read_text, write};
 use crate::pack;
-use crate::packed::{self, File};
 use clap::Args;
 use compiler::glsl_es::vulkan::Linked;
 use loader::vbc::Stage;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &PackArgs) -> Outcome {
     let more = [&args.tesc, &args.tese, &args.geom, &args.names];
     let mut files = vec![args.vert.as_path(), &args.frag];
     files.extend(more.into_iter().flatten().map(PathBuf::as_path));
-    whenever_changed(&files, || packed(args))
+    run_on_change(&files, || packed(args))
 }
 
 fn packed(args: &PackArgs) -> Outcome {
@@ -92,7 +92,7 @@ fn packed(args: &PackArgs) -> Outcome {
         (*stage, file)
     });
     for (stage, file) in sources.clone() {
-        packed::note(&file, stage, &mut linked)?;
+        link::note(&file, stage, &mut linked)?;
     }
     let of = |wanted| {
         sources
@@ -101,15 +101,15 @@ fn packed(args: &PackArgs) -> Outcome {
             .map(|(_, file)| file)
     };
     if let (Some(vertex), Some(fragment)) = (of(Stage::Vert), of(Stage::Frag)) {
-        packed::linked(&vertex, &fragment)?;
+        link::linked(&vertex, &fragment)?;
     }
     for (stage, file) in sources.clone() {
-        stages.push((stage, packed::stage(&file, stage, &mut linked)?));
+        stages.push((stage, link::stage(&file, stage, &mut linked)?));
     }
     let sources: Vec<(Stage, File<'_>)> = sources.collect();
-    let made = packed::file(&stages, &names, &sources)?;
+    let made = link::file(&stages, &names, &sources)?;
     made.notes
         .iter()
-        .for_each(|note| crate::say::note(format_args!("{note}")));
-    write(&args.output, packed::checked(made.bytes)?)
+        .for_each(|note| crate::log::note(format_args!("{note}")));
+    write(&args.output, link::checked(made.bytes)?)
 }

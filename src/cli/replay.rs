@@ -1,7 +1,7 @@
 //! `skrymir replay`: recorded jobs of a Mali-400 driver on the emulator, and register traces on the device.
 
+use super::json;
 use super::observe::EngineArgs;
-use super::told;
 use crate::error::{Error, Result, Within};
 use crate::expect::ExpectArgs;
 use crate::outcome::{Failure, Outcome};
@@ -26,10 +26,10 @@ pub struct ReplayArgs {
     /// Output file for the last picture
     #[arg(short, long, value_parser = crate::picture::name())]
     pub output: Option<PathBuf>,
-    /// What the last picture is held against
+    /// The expected last picture
     #[command(flatten)]
     pub expected: ExpectArgs,
-    /// How programs are run and what is told of it
+    /// How programs run, and what is printed about them
     #[command(flatten)]
     pub running: EngineArgs,
     /// Print every job's streams, states, descriptors and code; of a register trace every access
@@ -52,7 +52,7 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     let (mut number, mut dumped) = (0, Vec::new());
     let dump = |memory: &_, pipe, frame: &[u32]| -> Result<()> {
         if args.dump && json {
-            dumped.push(told::job(memory, number, pipe, frame)?);
+            dumped.push(json::job(memory, number, pipe, frame)?);
         } else if args.dump {
             let text = format!("job {number}:\n{}\n", dump::job(memory, pipe, frame)?);
             crate::outcome::print(&text).map_err(|failure| Error::input(format_args!("{failure}")))?;
@@ -61,20 +61,20 @@ pub fn run(args: &ReplayArgs) -> Outcome {
         Ok(())
     };
     let done = replay_with(&trace, engine, threads, dump);
-    let told = args.running.finish(watching.as_ref(), &[])?;
+    let observed = args.running.finish(watching.as_ref(), &[])?;
     let done = done.map_err(|error| Failure::Bad(error).in_file(&args.file))?;
     if json {
-        crate::outcome::print_json(&document(args, &done, dumped, told))?;
+        crate::outcome::print_json(&document(args, &done, dumped, observed))?;
     } else {
         if args.stats {
             crate::outcome::print(&stats(&done))?;
         }
         for note in done.gpu.notes.iter() {
-            crate::say::note(format_args!("note: {note}"));
+            crate::log::note(format_args!("note: {note}"));
         }
     }
     if args.output.is_none() && !args.expected.is_given() {
-        return match args.stats || args.dump || args.running.tells() {
+        return match args.stats || args.dump || args.running.has_output() {
             true => Ok(()),
             false => Err(Failure::usage("say where the picture goes: -o PICTURE.png")),
         };
@@ -88,12 +88,12 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     args.expected.hold(&picture, args.output.as_deref())
 }
 
-/// Plays a register trace of a device on a bus: registers, interrupts and memory must come out as they were recorded.
+/// Replays a register trace of a device on a bus, and compares registers, interrupts and memory with the recorded ones.
 fn registers(args: &ReplayArgs, json: bool, bytes: &[u8]) -> Outcome {
     let pictures = args.output.is_some() || args.expected.is_given();
-    if pictures || json || args.stats || args.running.tells() {
+    if pictures || json || args.stats || args.running.has_output() {
         return Err(Failure::usage(
-            "a register trace is played and told by --dump alone; pictures, statistics and programs are in recordings of jobs",
+            "a register trace takes --dump only; pictures, statistics and programs need a recording of jobs",
         ));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -106,10 +106,10 @@ fn registers(args: &ReplayArgs, json: bool, bytes: &[u8]) -> Outcome {
             crate::outcome::print(&format!("{line:6} {}\n", trace.describe(event)))?;
         }
     }
-    let (engine, threads) = args.running.unwatched()?;
+    let (engine, threads) = args.running.unobserved()?;
     let mut options = board::Options::new(engine);
     options.threads = threads;
-    let played = trace.play(options).within(|| "cannot play it".to_owned())?;
+    let played = trace.play(options).within(|| "cannot replay the trace".to_owned())?;
     let played = played.map_err(Failure::bad)?;
     crate::outcome::print(&format!(
         "as recorded: {} accesses, {} changes of interrupt lines, {} bytes that jobs wrote\n",
@@ -117,25 +117,25 @@ fn registers(args: &ReplayArgs, json: bool, bytes: &[u8]) -> Outcome {
     ))
 }
 
-/// Everything that was asked for as one document.
-fn document(args: &ReplayArgs, done: &Replay, dumped: Vec<Value>, watched: Map<String, Value>) -> Value {
+/// The requested output as one JSON document.
+fn document(args: &ReplayArgs, done: &Replay, dumped: Vec<Value>, observed: Map<String, Value>) -> Value {
     let mut all = Map::new();
     if args.stats {
         let engine = done.gpu.engine();
         all.insert("engine".into(), engine.name().into());
         all.insert("engine_report".into(), engine.report().into());
-        all.insert("jobs".into(), told::stats(done));
+        all.insert("jobs".into(), json::stats(done));
     }
     if args.dump {
         all.insert("dump".into(), dumped.into());
     }
-    all.extend(watched);
+    all.extend(observed);
     let notes: Vec<String> = done.gpu.notes.iter().map(|note| note.to_string()).collect();
     all.insert("notes".into(), notes.into());
     all.into()
 }
 
-/// A line for every job, and what the engine has to tell.
+/// A line for every job, and the engine's report.
 fn stats(done: &Replay) -> String {
     let line = |(number, job): (usize, &JobStats)| match job {
         JobStats::Gp(stats, time) => format!(

@@ -1,4 +1,4 @@
-//! `skrymir run`: run a file on what can run it.
+//! `skrymir run`: runs a file on a device or an engine.
 
 use super::draw::{Drawing, fault};
 use super::engine::{self, EngineName};
@@ -13,7 +13,7 @@ use clap::ValueEnum;
 /// The emulator among the devices.
 pub(super) const EMULATOR: &str = "mali400";
 
-/// Flags that mean something on it.
+/// Its flags.
 const EMULATOR_FLAGS: &[&str] = &[
     "output",
     "size",
@@ -29,7 +29,7 @@ const EMULATOR_FLAGS: &[&str] = &[
     "include",
 ];
 
-/// The engine of the emulator that `--device` names; none where it names another device.
+/// The engine of the emulator that `--device` names; none if it names another device.
 fn emulator(device: &str) -> Outcome<Option<EngineName>> {
     let Some(rest) = device.strip_prefix(EMULATOR) else {
         return Ok(None);
@@ -58,7 +58,7 @@ fn emulator(device: &str) -> Outcome<Option<EngineName>> {
     }
 }
 
-/// Whether a file holds programs of a Mali-400, which no other device runs as they are.
+/// Whether a file contains Mali-400 programs, which other devices run only when lifted.
 fn is_program(bytes: &[u8]) -> bool {
     bytes.starts_with(&loader::mbs::MAGIC) || std::str::from_utf8(bytes).is_ok_and(utgard::shader::recognises)
 }
@@ -93,7 +93,7 @@ fn draw(args: &RunArgs, engine: Option<EngineName>) -> Outcome {
         drawing.finish(&picture)
     };
     match args.watch {
-        true => crate::again::whenever_changed(
+        true => crate::on_change::run_on_change(
             &files
                 .into_iter()
                 .flatten()
@@ -111,11 +111,11 @@ pub(super) fn run(args: &RunArgs, given: &Given) -> Outcome {
         return scripts::run(args);
     }
     let bytes = read(&args.file)?;
-    // What begins like no format is a shader's source.
+    // A file of no known format is a shader's source.
     let by_name = scripts::is_script(&args.file).then_some("script");
     let format = formats::find(args.format.name().or(by_name), &bytes).unwrap_or(&formats::SOURCE);
     let emulator = match &args.device {
-        // Scripts have their own way to the emulator.
+        // Scripts select the emulator themselves.
         Some(device) if format.name() != "script" => emulator(device)?,
         _ => (args.device.is_none() && is_program(&bytes)).then(EngineName::default),
     };

@@ -3,10 +3,10 @@
 use super::diff::trace;
 use super::engine::{EngineName, plain};
 use crate::error::{Error, Result};
+use crate::log::{Progress, note};
 use crate::outcome::{Failure, Outcome, print_json, read, write};
 use crate::picture::Picture;
 use crate::replay::replay;
-use crate::say::{Progress, note};
 use clap::Args;
 use inspect::shrink::Shrunk;
 use inspect::trim::{Trimmed, Untouched, trim};

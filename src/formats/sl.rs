@@ -58,7 +58,7 @@ impl Format for Sl {
                 "sl: unit {} finished with fail",
                 sl::quote(&unit)
             ))),
-            // Nobody reads any more, or nothing can be written: whether the program is right is not known.
+            // Standard output cannot be written: the program's result is unknown.
             Err(error) if error.kind() == Kind::Output => {
                 let _ = writeln!(std::io::stderr(), "skrymir: sl: {error}");
                 Err(Failure::Reported(Cause::Trouble))

@@ -78,18 +78,18 @@ struct Summary {
     jobs: Vec<Submitted>,
 }
 
-/// A job that was handed over.
+/// A submitted job.
 #[derive(Serialize)]
 struct Submitted {
     offset: u64,
     queue: &'static str,
     #[serde(flatten)]
     job: Option<Job>,
-    /// Why nothing can be told of it.
+    /// Why the job cannot be described.
     trouble: Option<String>,
 }
 
-/// What a job is to do.
+/// The contents of a job.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Job {
@@ -104,7 +104,7 @@ enum Job {
     },
 }
 
-/// Where a pixel job writes.
+/// The output of a pixel job.
 #[derive(Serialize)]
 struct Target {
     address: u32,
@@ -169,7 +169,7 @@ fn summary(trace: &Trace<'_>, bytes: usize) -> Summary {
                 });
             }
         }
-        // What cannot be laid is missed by the jobs that need it, which say so.
+        // A record that cannot be mapped is an error of the jobs that need it.
         let _ = recorded::lay(&mut memory, record);
     }
     Summary {
@@ -218,7 +218,7 @@ impl fmt::Display for Submitted {
                 let mut targets = targets.iter();
                 targets.try_for_each(|target| write!(f, ", {} at {:#010x}", target.format, target.address))
             }
-            (None, trouble) => write!(f, "cannot be told: {}", trouble.as_deref().unwrap_or_default()),
+            (None, trouble) => write!(f, "cannot be described: {}", trouble.as_deref().unwrap_or_default()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A desktop: Debian's Wayland compositor on the emulated device, and programs with windows.
 
 use super::driver::{cache, packages};
-use super::processes::{bury, end};
+use super::processes::{end, reap};
 use super::{Driver, Machine, Session};
 use crate::error::{Error, Result, Within};
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What the compositor needs, and everything else besides.
+/// Packages of the compositor, with all their dependencies.
 const WESTON: (&str, &[&str]) = (
     "weston",
     &[
@@ -24,13 +24,13 @@ const WESTON: (&str, &[&str]) = (
     ],
 );
 
-/// What programs need that have the screen to themselves.
+/// Packages for programs without a compositor.
 const MESA: (&str, &[&str]) = (
     "mesa",
     &["libegl1", "libgles2", "libgl1-mesa-dri", "libegl-mesa0", "libgbm1"],
 );
 
-/// Programs that are fetched when they are asked for: name, place in the root folder, packages.
+/// Programs whose packages are fetched on demand: name, place in the root folder, packages.
 const PROGRAMS: [(&str, &str, &[&str]); 8] = [
     ("glmark2-es2-wayland", "usr/bin", &["glmark2-es2-wayland"]),
     ("glmark2-es2-drm", "usr/bin", &["glmark2-es2-drm"]),
@@ -56,7 +56,7 @@ pub const SEAT: &str = "seat-skrymir";
 /// The display's name.
 const DISPLAY: &str = "skrymir";
 
-/// How long the compositor may take to start, on a machine that is busy.
+/// Time limit for the compositor's start.
 const START: Duration = Duration::from_secs(120);
 
 /// Where the packages of desktop programs are unpacked.
@@ -67,15 +67,15 @@ fn folder() -> Result<PathBuf> {
 /// Fetches the compositor, and other packages of Debian's; quick when it was done before.
 ///
 /// # Errors
-/// What failed on the way.
+/// When a package cannot be fetched or unpacked.
 pub fn prepare(others: &[String]) -> Result<Driver> {
     prepare_root(others, true)
 }
 
-/// As [`prepare`], for programs that have the screen to themselves: without the compositor.
+/// As [`prepare`], without the compositor.
 ///
 /// # Errors
-/// What failed on the way.
+/// When a package cannot be fetched or unpacked.
 pub fn prepare_bare(others: &[String]) -> Result<Driver> {
     prepare_root(others, false)
 }
@@ -106,7 +106,7 @@ fn prepare_root(others: &[String], compositor: bool) -> Result<Driver> {
     Driver::prepare_with(Machine::Arm64, Some(&folder.join("root")))
 }
 
-/// Where a program is.
+/// A program's location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Its file.
@@ -118,7 +118,7 @@ pub struct Place {
 /// The program of a name among Debian's packages; fetches those of a few known programs.
 ///
 /// # Errors
-/// What failed on the way.
+/// When a package cannot be fetched or unpacked.
 pub fn place(name: &str) -> Result<Option<Place>> {
     if Machine::ARM == Machine::Native {
         return Ok(None);
@@ -150,11 +150,11 @@ impl<'a> Desktop<'a> {
     /// Starts the compositor with a screen of this size: its own, or the session's display.
     ///
     /// # Errors
-    /// When it does not start; with what it said.
+    /// When it does not start; with its log.
     pub fn start(session: &'a Session<'a>, driver: &Driver, size: (u32, u32), on_display: bool) -> Result<Self> {
         if on_display && !rustix::process::geteuid().is_root() {
             return Err(Error::machine(
-                "Debian's compositor takes a display as root only: without --frames and --view it runs for anybody",
+                "Debian's compositor takes a display as root only: without --frames and --view any user can run it",
             ));
         }
         let root = driver.root().map(Path::to_owned);
@@ -166,7 +166,7 @@ impl<'a> Desktop<'a> {
         let configuration = run.join("weston.ini");
         fs::write(
             &configuration,
-            // Without a display the compositor waits a picture's time, and then draws the next at once.
+            // Without a display, the repaint window covers the whole frame time.
             "[core]\nidle-time=0\nrepaint-window=16\n[shell]\nlocking=false\nanimation=none\nstartup-animation=none\n\
              background-color=0xff204060\npanel-position=top\nclock-format=none\n",
         )?;
@@ -175,7 +175,7 @@ impl<'a> Desktop<'a> {
             vec![
                 "--backend=drm-backend.so".to_owned(),
                 "--drm-device=card0".to_owned(),
-                // Only the first seat wants a virtual terminal.
+                // Only seat0 needs a virtual terminal.
                 format!("--seat={SEAT}"),
                 "--continue-without-input".to_owned(),
             ]
@@ -192,7 +192,7 @@ impl<'a> Desktop<'a> {
             [
                 format!("--socket={DISPLAY}"),
                 format!("--config={}", configuration.display()),
-                // Lets anybody take pictures of the screen.
+                // Allows screenshots by any client.
                 "--debug".to_owned(),
             ]
             .map(OsString::from),
@@ -232,7 +232,7 @@ impl<'a> Desktop<'a> {
         Ok(())
     }
 
-    /// The last that the compositor said.
+    /// The end of the compositor's log.
     pub fn log(&self) -> String {
         let text = fs::read(self.run.join("weston.log")).unwrap_or_default();
         let text = String::from_utf8_lossy(&text).into_owned();
@@ -243,14 +243,14 @@ impl<'a> Desktop<'a> {
     /// Whether the compositor still runs.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn is_alive(&mut self) -> Result<bool> {
         Ok(self.compositor.try_wait()?.is_none())
     }
 
-    /// Takes leave of processes that nobody waits for.
-    pub fn bury(&self, program: &Child) {
-        bury(&[program, &self.compositor]);
+    /// Reaps adopted processes other than `program` and the compositor.
+    pub fn reap(&self, program: &Child) {
+        reap(&[program, &self.compositor]);
     }
 
     /// The command that runs a program with a window.
@@ -263,7 +263,7 @@ impl<'a> Desktop<'a> {
     /// Takes a picture of the screen.
     ///
     /// # Errors
-    /// When the compositor gives none.
+    /// When the compositor returns none.
     pub fn screenshot(&self, to: &Path) -> Result<()> {
         let folder = self.run.join("picture");
         fs::create_dir_all(&folder)?;
@@ -308,7 +308,7 @@ fn program(root: Option<&Path>, name: &str) -> Result<PathBuf> {
     }
 }
 
-/// Where programs of Debian's packages find their own files, below the root folder.
+/// Environment variables for the data files of Debian's packages below the root folder.
 fn data(command: &mut Command, root: &Path) {
     let libraries = root.join("usr/lib/aarch64-linux-gnu");
     for (name, value) in [
@@ -323,7 +323,7 @@ fn data(command: &mut Command, root: &Path) {
     }
 }
 
-/// What toolkits have to be told on a display without a compositor, unless the user tells them something else.
+/// Environment variables of toolkits for a display without a compositor; those that the user has set stay.
 pub fn on_display(command: &mut Command, root: Option<&Path>) {
     root.filter(|root| root.join("usr/share").is_dir())
         .into_iter()
@@ -339,7 +339,7 @@ pub fn on_display(command: &mut Command, root: Option<&Path>) {
     }
 }
 
-/// What programs with windows go by.
+/// Environment variables for programs with windows.
 fn environment(command: &mut Command, root: Option<&Path>, run: &Path) {
     command.env("XDG_RUNTIME_DIR", run);
     root.into_iter().for_each(|root| data(command, root));

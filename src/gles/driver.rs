@@ -1,4 +1,4 @@
-//! What programs need: Debian's packages for ARM, and the front built for every machine.
+//! Dependencies of programs: Debian's packages for ARM, and the front built for each machine.
 
 use crate::error::{Error, Result, Within};
 use std::ffi::OsString;
@@ -7,17 +7,17 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Fetches Debian's packages.
+/// The script that fetches Debian's packages.
 const PREPARE: &str = include_str!("prepare.sh");
 
-/// What that sources.
+/// The functions that it sources.
 const APT: &str = include_str!("apt.sh");
 
-/// What runs ARM programs on other machines.
+/// Runs ARM programs on other machines.
 const QEMU: &str = "qemu-aarch64-static";
 
-/// Commands that are needed for ARM programs, with Debian's packages that have them. An ARM machine runs them itself, with
-/// its own libraries.
+/// Commands for ARM programs, with the Debian packages that contain them. An ARM machine runs the programs itself, with its
+/// own libraries.
 pub const TOOLS: &[(&str, &str)] = if HOST_IS_ARM {
     &[("cc", "gcc libc6-dev")]
 } else {
@@ -31,12 +31,12 @@ pub const TOOLS: &[(&str, &str)] = if HOST_IS_ARM {
 /// Whether this is a 64-bit ARM machine.
 const HOST_IS_ARM: bool = cfg!(target_arch = "aarch64");
 
-/// Which machine a program is for.
+/// The machine of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Machine {
     /// 64-bit ARM, which runs in qemu unless this is one.
     Arm64,
-    /// Whatever runs here.
+    /// The machine that this program runs on.
     Native,
 }
 
@@ -44,7 +44,7 @@ impl Machine {
     /// Where ARM programs run.
     pub const ARM: Self = if HOST_IS_ARM { Self::Native } else { Self::Arm64 };
 
-    /// The machine of a program: by the ELF header; scripts are native.
+    /// The machine of a program's ELF header; scripts are native.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -70,7 +70,7 @@ impl Machine {
     }
 }
 
-/// What a program is linked with that is not here, in words for somebody whom it told something else.
+/// Describes a library that the program is linked with and that is missing here; the program's own message is misleading.
 pub fn missing_library(program: &Path) -> Option<&'static str> {
     const LIBRARIES: [(&[u8], &str); 3] = [
         (b"\0libX11.so.6\0", X11),
@@ -87,7 +87,7 @@ pub fn missing_library(program: &Path) -> Option<&'static str> {
     found.map(|(_, words)| *words)
 }
 
-/// The bytes of an ELF file that is not too large to be looked through.
+/// The bytes of an ELF file, up to a size limit.
 fn elf(program: &Path) -> Option<Vec<u8>> {
     const MOST: u64 = 64 << 20;
     let mut bytes = Vec::new();
@@ -99,7 +99,7 @@ fn names(bytes: &[u8], name: &[u8]) -> bool {
     bytes.windows(name.len()).any(|window| window == name)
 }
 
-/// Where this machine's Mesa has its drivers, as Mesa looks for them.
+/// The folders of this machine's Mesa drivers, in Mesa's search order.
 fn driver_folders() -> Vec<PathBuf> {
     match std::env::var_os("LIBGL_DRIVERS_PATH") {
         Some(folders) => std::env::split_paths(&folders).collect(),
@@ -112,11 +112,11 @@ fn driver_folders() -> Vec<PathBuf> {
     }
 }
 
-/// Refuses a program of this machine that draws with OpenGL ES where Mesa has no driver for the GPU: it would draw with
-/// llvmpipe, and nothing of it would reach the emulator.
+/// Rejects a native program that uses OpenGL ES if this machine's Mesa lacks the lima driver: it would draw with llvmpipe
+/// instead of the emulator.
 ///
 /// # Errors
-/// What to do instead.
+/// The alternatives.
 pub fn needs_lima(program: &Path) -> Result<()> {
     const LIBRARIES: [&[u8]; 2] = [b"libEGL.so.1\0", b"libGLESv2.so.2\0"];
     const DRIVER: &str = "lima_dri.so";
@@ -159,16 +159,16 @@ fn other_machine(head: &[u8]) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// What programs need: this machine's own, and those for 64-bit ARM.
+/// Prepared dependencies of native programs and of those for 64-bit ARM.
 #[derive(Clone, Debug)]
 pub struct Driver {
     machine: Machine,
-    /// The front for programs of this machine, where there is a compiler.
+    /// The front for native programs, if it could be built.
     native: Option<PathBuf>,
     arm: Option<Arm>,
 }
 
-/// What ARM programs need on other machines.
+/// Dependencies of ARM programs on other machines.
 #[derive(Clone, Debug)]
 struct Arm {
     front: PathBuf,
@@ -176,10 +176,10 @@ struct Arm {
     qemu: PathBuf,
 }
 
-/// Commands that are not there, as a hint what to install.
+/// The command that installs missing tools, if any are missing.
 pub fn missing_tools() -> Option<String> {
-    // What a release brings needs no compiler.
-    let needed = |tool: &str| tool != Machine::ARM.compiler() || brought(Machine::ARM).is_none();
+    // The front of a release needs no compiler.
+    let needed = |tool: &str| tool != Machine::ARM.compiler() || bundled(Machine::ARM).is_none();
     let missing = TOOLS
         .iter()
         .filter(|tool| needed(tool.0) && find_tool(tool.0).is_none());
@@ -187,12 +187,12 @@ pub fn missing_tools() -> Option<String> {
     (!missing.is_empty()).then(|| format!("apt-get install {}", missing.join(" ")))
 }
 
-/// Where a command is.
+/// The path of a command.
 fn find_tool(name: &str) -> Option<PathBuf> {
     which::which(name).ok()
 }
 
-/// Where prepared things are kept: `$XDG_CACHE_HOME/skrymir/gles`, or `~/.cache/skrymir/gles`.
+/// The cache folder: `$XDG_CACHE_HOME/skrymir/gles`, or `~/.cache/skrymir/gles`.
 ///
 /// # Errors
 /// When there is no home.
@@ -202,15 +202,15 @@ pub fn cache() -> Result<PathBuf> {
 }
 
 impl Driver {
-    /// Prepares what programs for `machine` need; quick when it was done before.
+    /// Prepares the dependencies of programs for `machine`; cached.
     ///
     /// # Errors
-    /// What is missing, and what commands that failed said.
+    /// Missing tools, and failed commands.
     pub fn prepare(machine: Machine) -> Result<Self> {
         Self::prepare_with(machine, None)
     }
 
-    /// As [`Driver::prepare`], but ARM programs take `root` for their root: a folder with libraries and a driver of one's own.
+    /// As [`Driver::prepare`], with `root` as the root folder of ARM programs: their libraries and driver.
     ///
     /// # Errors
     /// As [`Driver::prepare`].
@@ -230,16 +230,16 @@ impl Driver {
         };
         if machine == Machine::Arm64 {
             let arm = Some(Arm::prepare(root()?)?);
-            // Its children may be this machine's; without a compiler they do without the device.
+            // Its children may be native programs; without a compiler they have no device.
             let native = front(Machine::Native).ok();
             return Ok(Self { machine, native, arm });
         }
-        // So may a program of this machine start ARM programs, where there are the tools for these.
+        // A native program may start ARM programs, if the tools for these are installed.
         let arm = if HOST_IS_ARM || missing_tools().is_some() {
             None
         } else {
             let arm = root().and_then(Arm::prepare);
-            arm.inspect_err(|error| crate::say::say(format_args!("skrymir: ARM programs will not run: {error}")))
+            arm.inspect_err(|error| crate::log::message(format_args!("skrymir: ARM programs will not run: {error}")))
                 .ok()
         };
         let native = Some(front(Machine::Native)?);
@@ -249,7 +249,7 @@ impl Driver {
     /// Compiles a C program for OpenGL ES 2.
     ///
     /// # Errors
-    /// What the compiler said.
+    /// When the compiler fails.
     pub fn compile(&self, source: &Path, program: &Path) -> Result<()> {
         let mut compiler = Command::new(self.machine.compiler());
         compiler.args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-DEGL_NO_X11", "-o"]);
@@ -282,7 +282,7 @@ impl Driver {
         self.arm.as_ref().map(|arm| arm.root.as_path())
     }
 
-    /// What the front reads, and a native program's preloaded library: names and values.
+    /// Environment variables that the front reads.
     pub fn environment(&self) -> Vec<(&'static str, OsString)> {
         let mut all = Vec::new();
         if let Some(arm) = &self.arm {
@@ -301,7 +301,7 @@ impl Driver {
         all
     }
 
-    /// The libraries for a program of this machine: what else is to be loaded comes behind the front.
+    /// `LD_PRELOAD` of native programs: the front, then the user's libraries.
     pub fn preload(&self) -> OsString {
         let mut libraries = self.native.clone().unwrap_or_default().into_os_string();
         if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
@@ -345,10 +345,10 @@ impl Arm {
     }
 }
 
-/// Unpacks Debian's packages into a folder's `root`: Mesa, or a set of them with a name.
+/// Unpacks Debian packages into a folder's `root`: Mesa, or a named set.
 ///
 /// # Errors
-/// What failed on the way.
+/// When a command fails.
 pub fn packages(folder: &Path, set: Option<(&str, &[&str])>) -> Result<()> {
     fs::create_dir_all(folder).within(|| format!("cannot make {}", folder.display()))?;
     write(&cache()?.join("apt.sh"), APT)?;
@@ -361,8 +361,8 @@ pub fn packages(folder: &Path, set: Option<(&str, &[&str])>) -> Result<()> {
     command(&mut fetch)
 }
 
-/// The front that a release brings, built with it: nobody who has one needs a compiler.
-fn brought(machine: Machine) -> Option<&'static [u8]> {
+/// The front of a release, which needs no compiler.
+fn bundled(machine: Machine) -> Option<&'static [u8]> {
     #[cfg(skrymir_fronts)]
     {
         const ARM64: &[u8] = include_bytes!(concat!(env!("SKRYMIR_FRONTS"), "/arm64.so"));
@@ -379,25 +379,25 @@ fn brought(machine: Machine) -> Option<&'static [u8]> {
     }
 }
 
-/// Builds the front, unless these very sources have been built, or takes the one that was brought.
+/// Builds the front, unless these very sources have been built, or takes that of the release.
 fn front(machine: Machine) -> Result<PathBuf> {
     use std::hash::{DefaultHasher, Hash, Hasher};
     let cache = cache()?;
     fs::create_dir_all(&cache).within(|| format!("cannot make {}", cache.display()))?;
     let mut hasher = DefaultHasher::new();
-    // One home may serve machines of several kinds, each with a compiler of that name.
+    // Machines of several architectures may share a home folder.
     (
         shim::FRONT,
         machine.compiler(),
         std::env::consts::ARCH,
-        brought(machine),
+        bundled(machine),
     )
         .hash(&mut hasher);
     let library = cache.join(format!("front-{:016x}.so", hasher.finish()));
     if library.is_file() {
         return Ok(library);
     }
-    if let Some(bytes) = brought(machine) {
+    if let Some(bytes) = bundled(machine) {
         return write(&library, bytes);
     }
     let sources = cache.join(format!("front-{:016x}-{}", hasher.finish(), std::process::id()));
@@ -413,7 +413,7 @@ fn front(machine: Machine) -> Result<PathBuf> {
         }
     }
     let done = command(compiler.args(["-ldl", "-lpthread"])).within(|| "cannot build the front");
-    // Whoever builds it at the same time builds the same.
+    // A concurrent build has the same result.
     let done = done.and_then(|()| Ok(fs::rename(&built, &library)?));
     let _ = fs::remove_dir_all(&sources);
     done.map(|()| library)

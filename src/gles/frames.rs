@@ -24,7 +24,7 @@ pub fn pictures(folder: &Path) -> Result<Box<Sink>> {
             rgba: shown.rgba.clone(),
         };
         if let Err(error) = picture.save(&path) {
-            crate::say::say(format_args!("skrymir: {error}"));
+            crate::log::message(format_args!("skrymir: {error}"));
         }
     }))
 }
@@ -44,7 +44,7 @@ pub fn video<W: Write + Send + 'static>(to: W, rate: u32) -> Box<Sink> {
             failed.store(true, Ordering::Relaxed);
             // A player that was closed is no error.
             if error.kind() != io::ErrorKind::BrokenPipe {
-                crate::say::say(format_args!("skrymir: cannot write the video: {error}"));
+                crate::log::message(format_args!("skrymir: cannot write the video: {error}"));
             }
         }
     })

@@ -14,6 +14,6 @@ mod watch;
 
 pub use desktop::{Desktop, Place, SEAT, on_display, place, prepare, prepare_bare};
 pub use driver::{Driver, Machine, TOOLS, cache, missing_library, missing_tools, needs_lima, packages};
-pub use processes::{adopt, bury, end, end_adopted};
+pub use processes::{adopt, end, end_adopted, reap};
 pub use session::Session;
 pub use watch::{Record, Report, Show};

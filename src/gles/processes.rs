@@ -1,24 +1,24 @@
-//! What a program has started, to the last grandchild: it ends with it.
+//! The descendants of a program, which end with it.
 
-use crate::ending::children_of;
+use crate::cleanup::children_of;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid};
 use std::collections::HashSet;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// A signal, and how long those have to be gone that got it: first programs are asked to end.
+/// Signals to end processes with, and the time limit for each.
 const STEPS: [(Signal, Duration); 2] = [
     (Signal::TERM, Duration::from_secs(3)),
     (Signal::KILL, Duration::from_secs(2)),
 ];
 
-/// From now on processes whose parents are gone are this one's children, whatever session they have made for themselves.
+/// Makes this process the reaper of its descendants: orphans become its children, whatever their session.
 pub fn adopt() {
-    // Linux always lets it; qemu, between a program and Linux, may not: there they are not found again.
+    // Linux always succeeds; qemu's user mode may fail, and orphans are then not found.
     let _ = set_child_subreaper(Some(getpid()));
 }
 
-/// Ends a program and what it has started.
+/// Ends a program and its descendants.
 pub fn end(child: &mut Child) {
     if let Ok(None) = child.try_wait() {
         end_all(HashSet::from([Pid::from_child(child)]));
@@ -26,14 +26,14 @@ pub fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Ends what is left when the programs have ended and were waited for: what they started and did not wait for.
+/// Ends and reaps the remaining descendants.
 pub fn end_adopted() {
     end_all(children_of(getpid()).into_iter().collect());
-    bury(&[]);
+    reap(&[]);
 }
 
-/// Takes leave of adopted processes that have ended. `own` are others' to wait for.
-pub fn bury(own: &[&Child]) {
+/// Reaps zombies among the adopted processes, except `own`, which the caller waits for.
+pub fn reap(own: &[&Child]) {
     let own: Vec<Pid> = own.iter().map(|child| Pid::from_child(child)).collect();
     for child in children_of(getpid()) {
         if !own.contains(&child) {
@@ -42,13 +42,13 @@ pub fn bury(own: &[&Child]) {
     }
 }
 
-/// Ends processes and what they have started, and start while it goes on.
+/// Ends processes and their descendants, including those started meanwhile.
 fn end_all(mut all: HashSet<Pid>) {
-    for (signal, patience) in STEPS {
-        let last = Instant::now() + patience;
-        let mut told = HashSet::new();
+    for (signal, timeout) in STEPS {
+        let last = Instant::now() + timeout;
+        let mut signalled = HashSet::new();
         while Instant::now() < last {
-            // A number that is not ours any more may be anybody's.
+            // The id of a process that is not a descendant any more may have been reused.
             let ours = with_descendants(HashSet::from([getpid()]));
             all.retain(|process| ours.contains(process));
             all = with_descendants(all);
@@ -57,7 +57,7 @@ fn end_all(mut all: HashSet<Pid>) {
                 return;
             }
             for process in living {
-                if told.insert(process) {
+                if signalled.insert(process) {
                     let _ = kill_process(process, signal);
                 }
             }
@@ -66,7 +66,7 @@ fn end_all(mut all: HashSet<Pid>) {
     }
 }
 
-/// Processes with their children and theirs.
+/// Processes and their descendants.
 fn with_descendants(mut all: HashSet<Pid>) -> HashSet<Pid> {
     let mut open: Vec<Pid> = all.iter().copied().collect();
     while let Some(process) = open.pop() {
@@ -75,10 +75,10 @@ fn with_descendants(mut all: HashSet<Pid>) -> HashSet<Pid> {
     all
 }
 
-/// Whether a process runs still: one that has ended is listed until somebody has asked how.
+/// Whether a process still runs; zombies do not.
 fn lives(process: Pid) -> bool {
     let text = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap_or_default();
-    // Behind the name, which may have any characters.
+    // The state follows the name, which may contain any characters.
     let state = text.rsplit(") ").next().and_then(|rest| rest.chars().next());
     state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }

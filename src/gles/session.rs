@@ -10,14 +10,14 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A folder that is gone when this is. Its path is short, for a socket's may have 107 bytes.
+/// A temporary folder with a short path: a socket's path is limited to 107 bytes.
 fn folder() -> Result<TempDir> {
     sweep(&std::env::temp_dir());
     let prefix = format!("skrymir-gles-{}-", std::process::id());
     Ok(tempfile::Builder::new().prefix(&prefix).rand_bytes(4).tempdir()?)
 }
 
-/// Takes away the folders of those that were killed.
+/// Removes the folders of killed processes.
 fn sweep(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -30,11 +30,11 @@ fn sweep(parent: &Path) {
     }
 }
 
-/// A server of our own, or somebody else's.
+/// A server of this process, or one that runs already.
 pub struct Session<'a> {
     driver: &'a Driver,
     folder: PathBuf,
-    /// The server, then its folder: they go in this order.
+    /// Dropped before its folder.
     server: Option<Server>,
     _own: Option<TempDir>,
 }
@@ -43,7 +43,7 @@ impl<'a> Session<'a> {
     /// Starts a server in a folder of its own.
     ///
     /// # Errors
-    /// When there can be none.
+    /// When it cannot start.
     pub fn start(driver: &'a Driver, options: Options) -> Result<Self> {
         let own = folder()?;
         Ok(Self {
@@ -54,10 +54,10 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Starts a server in a folder that others know.
+    /// Starts a server in a given folder.
     ///
     /// # Errors
-    /// When there can be none, for instance because there is one.
+    /// When it cannot start, for example because one runs there.
     pub fn serve(driver: &'a Driver, options: Options, folder: &Path) -> Result<Self> {
         fs::create_dir_all(folder).within(|| format!("cannot make {}", folder.display()))?;
         let folder = fs::canonicalize(folder)?;
@@ -74,10 +74,10 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Uses the server that somebody else runs in a folder.
+    /// Uses a running server in a folder.
     ///
     /// # Errors
-    /// When none does.
+    /// When there is none.
     pub fn join(driver: &'a Driver, folder: &Path) -> Result<Self> {
         let found = fs::canonicalize(folder).and_then(|folder| Server::list(&folder).map(|_| folder));
         Ok(Self {
@@ -88,12 +88,12 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// What the desktop may use for its own files.
+    /// A folder for the desktop's files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What programs need in their environment to use this server: names and values.
+    /// Environment variables with which programs use this server.
     pub fn environment(&self) -> Vec<(&'static str, OsString)> {
         let mut all = self.driver.environment();
         let (name, folder) = Server::environment(&self.folder);
@@ -111,7 +111,7 @@ impl<'a> Session<'a> {
         let mut command = self.driver.command(program, machine);
         command.envs(self.environment());
         if let Some(root) = self.driver.root() {
-            // Programs that others start by name may be those of the packages.
+            // Child processes find the packages' programs by name.
             let mut path = std::env::var_os("PATH").unwrap_or_else(|| "/bin:/usr/bin".into());
             path.push(":");
             path.push(root.join("usr/bin"));
@@ -120,7 +120,7 @@ impl<'a> Session<'a> {
         command
     }
 
-    /// Waits until nobody has a device open, for what was left running may draw on, but not for ever.
+    /// Waits until no device is open, up to a time limit: processes that are still running may draw.
     pub fn settle(&self) {
         let end = Instant::now() + Duration::from_secs(10);
         while self.server.as_ref().is_some_and(|server| server.open_devices() > 0) && Instant::now() < end {

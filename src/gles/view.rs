@@ -9,10 +9,10 @@ use std::time::Duration;
 /// The page.
 const PAGE: &str = include_str!("view.html");
 
-/// How long somebody waits for a picture before asking again.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time limit of a request for the next picture.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Requests that are answered at the same time: a few pages, each of which waits for a picture.
+/// Concurrent requests: a few pages, each waiting for a picture.
 const THREADS: usize = 8;
 
 /// Bytes before the pixels: number, width, height.
@@ -25,7 +25,7 @@ struct Screen {
     changed: Condvar,
 }
 
-/// What the page asks for.
+/// The page's requests.
 struct View {
     screen: Arc<Screen>,
     input: Arc<Input>,
@@ -79,7 +79,7 @@ impl Screen {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let is_old =
             |last: &mut Option<(u32, Arc<Vec<u8>>)>| last.as_ref().is_none_or(|(have, _)| Some(*have) == number);
-        let waited = self.changed.wait_timeout_while(last, PATIENCE, is_old);
+        let waited = self.changed.wait_timeout_while(last, TIMEOUT, is_old);
         let (mut last, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let old = is_old(&mut last);
         last.as_ref().filter(|_| !old).map(|(_, bytes)| bytes.clone())

@@ -1,4 +1,4 @@
-//! Who watches devices: recordings, timings, pictures.
+//! Observers of devices: recordings, timings, pictures.
 
 use crate::error::{Result, Within};
 use crate::picture::{Picture, Save};
@@ -17,16 +17,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use utgard::frame::WriteBackSource;
 
-/// Tells what jobs did, and writes their pictures.
+/// Prints jobs and writes their pictures.
 pub struct Show {
     device: u64,
-    /// Tell what every job did, and sums at the end.
+    /// Print every job, and sums at the end.
     pub stats: bool,
-    /// Tell what every job is given.
+    /// Print every job's input.
     pub dump: bool,
-    /// Where pictures of pixel jobs go.
+    /// The folder for pictures of pixel jobs.
     pub frames: Option<PathBuf>,
-    /// Where all of it goes as JSON.
+    /// The JSON report.
     pub report: Option<Report>,
     total: Total,
 }
@@ -48,13 +48,13 @@ impl Report {
     fn line(&self, value: &Value) {
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = file.write_all(format!("{value}\n").as_bytes()) {
-            crate::say::say(format_args!("skrymir: the report cannot be written: {error}"));
+            crate::log::message(format_args!("skrymir: the report cannot be written: {error}"));
         }
     }
 }
 
-/// An engine's name, and what it has to tell.
-type Told<'a> = (&'a str, Option<&'a str>);
+/// An engine's name and its report.
+type EngineReport<'a> = (&'a str, Option<&'a str>);
 
 #[derive(Default)]
 struct Total {
@@ -66,7 +66,7 @@ struct Total {
 }
 
 impl Total {
-    fn json(&self, device: u64, times: &Times, (engine, engine_report): Told<'_>) -> Value {
+    fn json(&self, device: u64, times: &Times, (engine, engine_report): EngineReport<'_>) -> Value {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         json!({
             "device": device,
@@ -89,7 +89,7 @@ impl Total {
     }
 }
 
-/// What a job did.
+/// A job's result as JSON.
 fn done_json(device: u64, job: Job<'_>, outcome: &Result<Work, String>, seconds: f64) -> Value {
     let mut line = json!({
         "device": device,
@@ -111,7 +111,7 @@ fn done_json(device: u64, job: Job<'_>, outcome: &Result<Work, String>, seconds:
 }
 
 impl Show {
-    /// For the `device`th device; faults and what nobody knows are told anyway.
+    /// An observer of a device; faults and notes are always printed.
     pub fn new(device: u64) -> Self {
         Self {
             device,
@@ -129,7 +129,7 @@ impl Show {
         }
         let text = dump::job(memory, queue(job.pipe), job.plain);
         let text = text.unwrap_or_else(|error| format!("cannot be printed: {error}\n"));
-        crate::say::say(format_args!(
+        crate::log::message(format_args!(
             "skrymir: device {} job {}:\n{text}",
             self.device, job.number
         ));
@@ -156,7 +156,7 @@ impl Show {
             }
             Err(fault) => {
                 self.total.faults += 1;
-                crate::say::say(format_args!(
+                crate::log::message(format_args!(
                     "skrymir: device {} job {}: {fault}",
                     self.device, job.number
                 ));
@@ -165,7 +165,7 @@ impl Show {
         };
         if self.stats {
             let ms = seconds * 1e3;
-            crate::say::say(format_args!(
+            crate::log::message(format_args!(
                 "skrymir: device {} job {}: {what}, {ms:.2} ms",
                 self.device, job.number
             ));
@@ -186,26 +186,26 @@ impl Show {
         let Some(folder) = self.frames.as_ref().filter(|_| job.pipe == Pipe::Pp) else {
             return;
         };
-        // A job may well write no colour, or write it to where nobody can look.
+        // A job may write no colour, or write it to memory that is not mapped.
         let Some(picture) = self.picture(memory, job) else {
             return;
         };
         let path = folder.join(format!("device{}-job{:05}.png", self.device, job.number));
         if let Err(error) = picture.save(&path) {
-            crate::say::say(format_args!("skrymir: {error}"));
+            crate::log::message(format_args!("skrymir: {error}"));
         }
     }
 
-    fn closed(&self, notes: &emulator::gpu::notes::Notes, times: &Times, engine: Told<'_>) {
+    fn closed(&self, notes: &emulator::gpu::notes::Notes, times: &Times, engine: EngineReport<'_>) {
         if let Some(report) = &self.report {
             report.line(&self.total.json(self.device, times, engine));
         }
         for note in notes.iter() {
-            crate::say::note(format_args!("skrymir: device {}: note: {note}", self.device));
+            crate::log::note(format_args!("skrymir: device {}: note: {note}", self.device));
         }
         if self.stats {
             let total = &self.total;
-            crate::say::say(format_args!(
+            crate::log::message(format_args!(
                 "skrymir: device {}: {} GP jobs in {:.1} ms, {} PP jobs in {:.1} ms, {} vertices, {} fragments, {} faults",
                 self.device,
                 total.jobs[0],
@@ -217,7 +217,7 @@ impl Show {
                 total.faults
             ));
             let ms = |time: Duration| time.as_secs_f64() * 1e3;
-            crate::say::say(format_args!(
+            crate::log::message(format_args!(
                 "skrymir: device {}: open {:.1} ms; program, driver and qemu {:.1} ms, the system for them {:.1} ms; \
                  it waited {:.1} ms; {} questions answered in {:.1} ms, jobs in {:.1} ms",
                 self.device,
@@ -230,7 +230,7 @@ impl Show {
                 total.seconds.iter().sum::<f64>() * 1e3,
             ));
             if let (name, Some(report)) = engine {
-                crate::say::say(format_args!("skrymir: device {}: engine {name}: {report}", self.device));
+                crate::log::message(format_args!("skrymir: device {}: engine {name}: {report}", self.device));
             }
         }
     }
@@ -255,7 +255,7 @@ impl Watch for Show {
     }
 }
 
-/// Writes a device's jobs, and what the CPU wrote between them, as [`trace`] has them.
+/// Records a device's jobs, and the CPU's writes between them, as a [`trace`].
 pub struct Record {
     recorder: Recorder<File>,
     path: PathBuf,
@@ -299,7 +299,7 @@ impl Watch for Record {
                 if let Err(error) = written
                     && !std::mem::replace(&mut self.failed, true)
                 {
-                    crate::say::say(format_args!("skrymir: cannot write {}: {error}", self.path.display()));
+                    crate::log::message(format_args!("skrymir: cannot write {}: {error}", self.path.display()));
                 }
             }
             Event::Done { .. } => self.recorder.done(memory),

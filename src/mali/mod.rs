@@ -1,8 +1,7 @@
-//! Pairs of Mali-400 programs and scenes: file in, picture out, without a GPU.
+//! Draws pairs of Mali-400 programs with scenes, without a GPU.
 //!
-//! Scenes are those of [`scene`](crate::scene), and what they do not say is filled as it is on Vulkan: one scene gives one
-//! picture on every device. Inputs and slots have the numbers that the VBC of the shaders has; of programs alone they
-//! are counted as the program's symbols are.
+//! Scenes have the same defaults as on Vulkan, so that a scene draws the same picture on every device. Inputs and slots have
+//! the numbers of the shaders' VBC, or the order of the symbols if there is none.
 
 mod prepare;
 mod symbols;
@@ -13,8 +12,8 @@ pub use prepare::{interface, prepare, unused};
 use crate::args::PreprocessArgs;
 use crate::compile::{Wanted, compile};
 use crate::error::{Error, Result, Within};
+use crate::link::{self, File, Made};
 use crate::outcome::read_bytes;
-use crate::packed::{self, File, Made};
 use crate::picture::Picture;
 use crate::scene::Scene;
 use compiler::report::Report;
@@ -35,7 +34,7 @@ pub struct Pair {
     pub vertex: Program,
     /// Fragment program.
     pub fragment: Program,
-    /// The VBC that both come from, or that the same sources make; none for what no VBC can hold.
+    /// The VBC of the same sources, if VBC can express them.
     pub vbc: Option<Made>,
 }
 
@@ -44,7 +43,7 @@ fn program(path: &Path, bytes: &[u8], stage: Stage, settings: &Settings) -> Resu
     Ok(program_with_report(path, bytes, stage, settings)?.0)
 }
 
-/// As the pair has it, with what the compiler tells, where it was asked.
+/// A program of a file's bytes, with the compiler's report if it was compiled.
 ///
 /// # Errors
 /// When the file has no such program.
@@ -58,7 +57,7 @@ pub fn program_with_report(
         Ok(text) if shader::recognises(text) => {
             shader::assemble(text).map_err(|error| Error::input(error.in_file(path, "mbs", text)))?
         }
-        // What is no source of any kind is judged as what it should be.
+        // A file that is not a source is read as MBS, for its error.
         _ if translate::Source::new(&path.to_string_lossy(), bytes).is_err() => {
             Mbs::read(bytes).within(|| path.display().to_string())?
         }
@@ -80,8 +79,8 @@ pub fn program_with_report(
     Ok((found, None))
 }
 
-/// The VBC of sources whose places in it are said: scenes give inputs and textures by number there. The old languages
-/// have names alone, and programs have no source.
+/// The VBC of sources with explicit locations and bindings, by which scenes number inputs and textures. GLSL ES 1.00 and old
+/// GLSL have names only, and programs have no source.
 fn made(first: &File<'_>, second: Option<&File<'_>>) -> Option<Made> {
     let is_placed = |file: &File<'_>| {
         let source = translate::Source::new(&file.path.to_string_lossy(), file.bytes);
@@ -91,7 +90,7 @@ fn made(first: &File<'_>, second: Option<&File<'_>>) -> Option<Made> {
     if !files.into_iter().flatten().all(is_placed) {
         return None;
     }
-    packed::vbc(first, second).ok()
+    link::vbc(first, second).ok()
 }
 
 impl Pair {
@@ -118,7 +117,7 @@ impl Pair {
         Self::of_programs(vertex, fragment, &files[0], Some(&files[1]))
     }
 
-    /// Programs that were made of one file, or of two.
+    /// A pair of programs from one or two files.
     ///
     /// # Errors
     /// When the sources do not fit each other.
@@ -137,7 +136,7 @@ impl Pair {
             },
         };
         if let Some(second) = second {
-            packed::linked(first, second)?;
+            link::linked(first, second)?;
         }
         Ok(pair)
     }
@@ -166,12 +165,12 @@ impl Pair {
 /// Draws a pair.
 ///
 /// # Errors
-/// What does not fit, or the fault of a job.
+/// A scene that does not fit, or a fault of a job.
 pub fn draw(pair: &Pair, scene: &Scene, engine: Box<dyn Engine>, threads: usize) -> Result<Picture> {
     run(&prepare(pair, scene)?, engine, threads)
 }
 
-/// Does what a draw says.
+/// Runs a draw.
 ///
 /// # Errors
 /// The fault of a job.
@@ -188,7 +187,7 @@ pub fn run(draw: &Draw<'_>, engine: Box<dyn Engine>, threads: usize) -> Result<P
 /// A draw as a recording of its two jobs, which [`crate::replay`] runs.
 ///
 /// # Errors
-/// What does not fit.
+/// A scene that does not fit.
 pub fn record(pair: &Pair, scene: &Scene) -> Result<Vec<u8>> {
     let draw = prepare(pair, scene)?;
     let mut gpu = Gpu::new(Box::new(emulator::exec::scalar::Scalar));

@@ -6,7 +6,7 @@
 use super::Pair;
 use super::symbols::{self, Numbers};
 use crate::error::{Error, Result, Within};
-use crate::packed::Made;
+use crate::link::Made;
 use crate::scene::interface::Interface;
 use crate::scene::{Scene, apply};
 use emulator::driver::{self, Draw, Image, PrimitiveMode};

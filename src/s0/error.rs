@@ -1,8 +1,8 @@
-//! What halts a program.
+//! The error type of this crate.
 
 use std::fmt;
 
-/// What a program must not do.
+/// The rule that a program violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A name is defined that is there already.
@@ -35,7 +35,7 @@ pub enum Kind {
     Output,
 }
 
-/// The host halts and catches fire.
+/// A violation, which halts the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HardError(Box<(Kind, String, Vec<String>)>);
 

@@ -16,13 +16,13 @@ pub enum Outcome {
     Failed,
 }
 
-/// Told of every invocation; where it cannot take it the program stops.
+/// Called with every invocation; an error stops the program.
 pub type Trace<'t> = dyn FnMut(&str) -> std::io::Result<()> + 't;
 
 /// Makes a primitive unit's value.
 type Make = fn() -> Box<dyn Primitive>;
 
-/// How deep units may depend on units.
+/// Maximum depth of dependencies between units.
 const MAX_DEPTH: usize = 256;
 
 /// Runs units of a library.
@@ -34,7 +34,7 @@ pub struct Host<'l, 't> {
     trace: Option<&'t mut Trace<'t>>,
 }
 
-/// Where a program is: a closure's branch with its environment, or a primitive.
+/// The current position: a closure's branch with its environment, or a primitive.
 enum State {
     Fast {
         block: u32,
@@ -70,26 +70,26 @@ impl<'l, 't> Host<'l, 't> {
         }
     }
 
-    /// At most so many invocations.
+    /// Limits the number of invocations.
     #[must_use]
     pub fn with_fuel(mut self, fuel: u64) -> Self {
         self.fuel = fuel;
         self
     }
 
-    /// Tells `trace` of every invocation.
+    /// Calls `trace` with every invocation.
     #[must_use]
     pub fn with_trace(mut self, trace: &'t mut Trace<'t>) -> Self {
         self.trace = Some(trace);
         self
     }
 
-    /// Adds a unit of the host's, or replaces one.
+    /// Adds or replaces a unit of the host.
     pub fn add(&mut self, unit: &[u8], make: fn() -> Box<dyn Primitive>) {
         self.primitives.insert(unit.to_vec(), make);
     }
 
-    /// Invocations so far.
+    /// The number of invocations so far.
     pub fn invocations(&self) -> u64 {
         self.invocations
     }
@@ -111,7 +111,7 @@ impl<'l, 't> Host<'l, 't> {
         }
     }
 
-    /// A unit's value; units are loaded again for every use.
+    /// A unit's value; each use loads the unit again.
     fn load(&mut self, unit: &[u8], loading: &mut Vec<Vec<u8>>) -> Result<Value, HardError> {
         let library = self.code.library;
         let Some(number) = library.module(unit) else {
@@ -166,7 +166,7 @@ impl<'l, 't> Host<'l, 't> {
         }
     }
 
-    /// Runs invocations until one does not go on.
+    /// Runs invocations until the program ends.
     fn execute(&mut self, target: Value, branch: &[u8], inputs: Vec<(Rc<[u8]>, Value)>) -> Result<End, HardError> {
         let mut next = Next::Invoke {
             target,
@@ -191,7 +191,7 @@ impl<'l, 't> Host<'l, 't> {
                     self.invoke(target, symbol, named)?
                 }
             };
-            // Closures that invoke closures stay in here.
+            // Invocations of closures by closures stay in this loop.
             next = loop {
                 state = match state {
                     Ok(State::Fast { block, branch, values }) => self.fast(block, branch, values, &mut spare)?,
@@ -258,7 +258,7 @@ impl<'l, 't> Host<'l, 't> {
         }
         let invoked = std::mem::replace(&mut values[usize::from(*target)], Value::Used);
         let name = self.code.blocks[block as usize].branches[branch].invokes;
-        // The common way: a closure whose branch runs by slots and receives just these names.
+        // Fast path: a closure whose branch runs by slots and receives exactly these names.
         if let Value::Closure(closure) = &invoked
             && self.trace.is_none()
         {
@@ -418,7 +418,7 @@ impl<'l, 't> Host<'l, 't> {
         Err(HardError::new(Kind::ReceivingMismatch, text))
     }
 
-    /// Runs a branch by names: where globs leave open what there is, and where a rule is broken.
+    /// Runs a branch by names, for globs and for errors.
     fn slow(
         &mut self,
         block: u32,

@@ -1,12 +1,11 @@
 //! A host that executes S₀, the language of Swanson SL libraries.
 //!
 //! A library's units are loaded with what they depend on, and the entry unit's value is given `$finish`. Environments are
-//! strictly linear: every value is used exactly once, and what breaks a rule is a [`HardError`] with the place in the
-//! source, as if the machine had halted and caught fire. Invocations never return, so the host is a loop: no stack
-//! grows.
+//! strictly linear: every value is used exactly once, and a violation is a [`HardError`] with the place in the
+//! source. Invocations never return, so the host is a loop and no stack grows.
 //!
-//! Names are resolved to slots before anything runs; only branches that receive or contain a glob look names up while
-//! they run. Decisions that the public posts left open are named in docs/spec/swanson-sl.md.
+//! Names are resolved to slots before the program runs; only branches with a glob look names up at run time. Decisions that
+//! the public posts leave open are listed in docs/spec/swanson-sl.md.
 
 mod code;
 mod error;
@@ -25,11 +24,11 @@ use std::rc::Rc;
 pub enum Value {
     /// Bytes.
     Literal(Rc<[u8]>),
-    /// A block with what it contains.
+    /// A block and the values that it contains.
     Closure(Closure),
-    /// Something of the host's.
+    /// A primitive of the host.
     Primitive(Box<dyn Primitive>),
-    /// No value any more: it has been used.
+    /// A value that has been used.
     Used,
 }
 
@@ -39,7 +38,7 @@ impl Value {
         Self::Literal(bytes.into())
     }
 
-    /// What it is, for messages.
+    /// Its kind, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Literal(_) => "a literal",
@@ -50,7 +49,7 @@ impl Value {
     }
 }
 
-/// A block with what it contains.
+/// A block and the values that it contains.
 #[derive(Debug)]
 pub struct Closure {
     block: u32,
@@ -59,7 +58,7 @@ pub struct Closure {
 }
 
 impl Drop for Closure {
-    /// Closures hold closures as deep as a program likes: they are taken apart one by one, not one inside the other.
+    /// Drops nested closures iteratively: a program may nest them arbitrarily deep.
     fn drop(&mut self) {
         if self.values.is_empty() {
             return;
@@ -73,23 +72,23 @@ impl Drop for Closure {
     }
 }
 
-/// Something the host gives programs. An engine adds its own by implementing this.
+/// A value that the host provides. Engines implement this for their own primitives.
 pub trait Primitive: fmt::Debug {
-    /// What it is, for messages: with an article.
+    /// Its kind with an article, for messages.
     fn kind(&self) -> &'static str;
 
-    /// Answers an invocation: takes what it needs out of the call, and says how the program goes on.
+    /// Handles an invocation: takes inputs from the call and returns the continuation.
     ///
     /// # Errors
-    /// [`Call::fail`], and what the call's own functions give: inputs that are missing, left over or of another kind.
+    /// [`Call::fail`], and the errors of the call's functions: inputs that are missing, left over or of another kind.
     fn invoke(self: Box<Self>, call: Call) -> Result<Next, HardError>;
 
-    /// Its number, for primitives that compute with others.
+    /// Its number, if it is one.
     fn number(&self) -> Option<i128> {
         None
     }
 
-    /// Its bytes, for primitives that join or print others.
+    /// Its bytes, if it is a string.
     fn bytes(&self) -> Option<&[u8]> {
         None
     }
@@ -100,7 +99,7 @@ pub trait Primitive: fmt::Debug {
 pub struct Call {
     /// The branch.
     pub branch: Rc<[u8]>,
-    /// What is passed, by name.
+    /// The inputs by name.
     pub inputs: Vec<(Rc<[u8]>, Value)>,
     /// The primitive's kind, for messages.
     pub kind: &'static str,
@@ -135,10 +134,10 @@ impl Call {
         }
     }
 
-    /// Says that nothing may be left.
+    /// Checks that all inputs have been taken.
     ///
     /// # Errors
-    /// When something is: it would be lost.
+    /// When an input is left.
     pub fn nothing_left(&self) -> Result<(), HardError> {
         match self.inputs.first() {
             None => Ok(()),
@@ -149,7 +148,7 @@ impl Call {
         }
     }
 
-    /// Goes on with the input `$return` and these outputs; nothing else may be left.
+    /// Continues with the input `$return` and these outputs; no other input may be left.
     ///
     /// # Errors
     /// When there is no `$return`, or more than that.
@@ -181,20 +180,20 @@ impl Call {
     }
 }
 
-/// How a program goes on behind a primitive.
+/// The continuation after a primitive.
 #[derive(Debug)]
 pub enum Next {
-    /// With an invocation.
+    /// Invoke a value.
     Invoke {
-        /// What is invoked.
+        /// The value.
         target: Value,
         /// The branch.
         branch: Rc<[u8]>,
-        /// What is passed.
+        /// The outputs by name.
         outputs: Vec<(Rc<[u8]>, Value)>,
     },
-    /// Not at all: the unit is loaded, and this is its value.
+    /// The unit is loaded; its value.
     Loaded(Value),
-    /// Not at all: the program has finished; whether it succeeded.
+    /// The program has finished; whether it succeeded.
     Finished(bool),
 }

@@ -1,5 +1,4 @@
-//! Shaders by way of another compiler or language: written in it and read again as SPIR-V, so that a script, or what is in
-//! buffers afterwards, says whether that changed what they mean.
+//! Round trips of shaders through another compiler or language, to test that the result is the same.
 
 use crate::args::Through as Way;
 use loader::spirv::{self, ModuleIndex, decoration, op};
@@ -9,19 +8,19 @@ use std::path::Path;
 use translate::frontend::{self, Dialect, Settings};
 use translate::{Options, ShaderStage, Source, Target};
 
-/// What another compiler makes, by way of a third.
+/// A compiler followed by a round trip.
 #[derive(Clone, Copy, Debug)]
 pub struct Through<C> {
-    /// The other.
+    /// The compiler.
     pub compiler: C,
-    /// What lies between.
+    /// The compiler or language of the round trip.
     pub way: Way,
-    /// A change of the text that is written; a control plants a mistake by it.
+    /// A change of the intermediate text; negative controls add an error here.
     pub change: fn(String) -> String,
 }
 
 impl<C> Through<C> {
-    /// Without a change of what is written.
+    /// Without a change of the text.
     pub fn new(compiler: C, way: Way) -> Self {
         Self {
             compiler,
@@ -45,34 +44,34 @@ impl<C: Compile> Compile for Through<C> {
                 )));
             }
         };
-        again(&code.words, &code.entry, stage, self.way, self.change)
+        round_trip(&code.words, &code.entry, stage, self.way, self.change)
             .map(|(words, entry)| Code { words, entry })
             .map_err(CompileError::Unsupported)
     }
 }
 
-/// A module written another way and read again, with the entry point's name in it.
+/// The module after the round trip, and the name of its entry point.
 ///
 /// # Errors
-/// Who refuses it, and why.
-pub(crate) fn again(
+/// The tool that rejects it, and the reason.
+pub(crate) fn round_trip(
     words: &[u32],
     entry: &str,
     stage: ShaderStage,
     way: Way,
     change: fn(String) -> String,
 ) -> Result<(Vec<u32>, String), String> {
-    let told = |error: translate::Error| match way {
+    let refused = |error: translate::Error| match way {
         Way::Naga => format!("naga: {error}"),
         _ => format!("through {way}: {error}"),
     };
     let bytes = spirv::write(words);
-    let mut source = Source::new("shader.spv", &bytes).map_err(told)?.stage(stage);
+    let mut source = Source::new("shader.spv", &bytes).map_err(refused)?.stage(stage);
     source.entry = Some(entry);
     let (target, dialect) = match way {
         Way::Naga => {
-            let shader = translate::read(&source).map_err(told)?;
-            let written = translate::write(&shader, Target::Spirv, &Options::default()).map_err(told)?;
+            let shader = translate::read(&source).map_err(refused)?;
+            let written = translate::write(&shader, Target::Spirv, &Options::default()).map_err(refused)?;
             let made = spirv::read(&written).map_err(|error| error.to_string())?;
             return same_interface(words, made, way).map(|made| (made, entry.to_owned()));
         }
@@ -84,7 +83,7 @@ pub(crate) fn again(
         vulkan: target == Target::Glsl,
         ..Options::default()
     };
-    let written = translate::translate(&source, target, &options).map_err(told)?;
+    let written = translate::translate(&source, target, &options).map_err(refused)?;
     let text = String::from_utf8(written.bytes).map_err(|error| error.to_string())?;
     let text = change(text);
     let made = match dialect {
@@ -94,20 +93,22 @@ pub(crate) fn again(
                 entry: Some(entry).filter(|_| dialect == Dialect::Hlsl),
                 ..frontend::Text::new(&text, Path::new("written"), dialect, stage, Settings::NONE)
             };
-            frontend::spirv(&text).map_err(told)?.words
+            frontend::spirv(&text).map_err(refused)?.words
         }
         None => {
-            let source = Source::new("written.wgsl", text.as_bytes()).map_err(told)?.stage(stage);
+            let source = Source::new("written.wgsl", text.as_bytes())
+                .map_err(refused)?
+                .stage(stage);
             let shader = translate::read(&source)
                 .and_then(|shader| shader.fixed(&[]))
-                .map_err(told)?;
-            translate::to_spirv(shader.module, stage).map_err(told)?
+                .map_err(refused)?;
+            translate::to_spirv(shader.module, stage).map_err(refused)?
         }
     };
     same_interface(words, made, way).map(|made| (made, "main".to_owned()))
 }
 
-/// A module that can be bound and specialised as the one that it was made of; otherwise why not.
+/// The module, if it has the same specialisation constants and descriptors as the original; otherwise the reason.
 fn same_interface(before: &[u32], made: Vec<u32>, way: Way) -> Result<Vec<u32>, String> {
     let constants = |words: &[u32]| {
         let decorations = spirv::instructions(words).flatten();
@@ -129,7 +130,7 @@ fn same_interface(before: &[u32], made: Vec<u32>, way: Way) -> Result<Vec<u32>, 
     }
 }
 
-/// Whether a module has resources at places where another has none. What is not used may go; nothing may come.
+/// Whether a module has descriptors that the original lacks.
 fn has_more(before: &[u32], after: &[u32]) -> bool {
     let places = |words: &[u32]| -> Vec<(u32, u32)> {
         let Ok(index) = ModuleIndex::new(words) else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// Words that begin the declaration of something a scene can give.
+/// Keywords of declarations that scenes give values to.
 const KEYWORDS: [&str; 12] = [
     "uniform",
     "attribute",
@@ -18,8 +18,8 @@ const KEYWORDS: [&str; 12] = [
     "SamplerState",
 ];
 
-/// The words of all declarations at the outside of functions: inputs, uniforms, members of blocks and of structures,
-/// textures. Types and qualifiers are among them, which no scene speaks of.
+/// The words of all declarations outside functions: inputs, uniforms, members of blocks and structures, textures. Types and
+/// qualifiers are included; no scene uses them.
 pub fn names(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let is_word = |word: &&str| word.starts_with(|letter: char| letter.is_alphabetic() || letter == '_');

@@ -1,17 +1,17 @@
-//! Signals and children where there are signals.
+//! Signals and child processes on Unix.
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level;
 
-/// What ends a command from outside.
+/// Signals that end a command.
 pub const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// From now on a signal has `work` done, and then ends the process as it would have.
+/// Runs `work` on a signal, then ends the process by the signal's default action.
 ///
 /// # Errors
-/// Where the system does not let signals be waited for.
+/// When no handler can be installed.
 pub fn on_signals(work: fn()) -> std::io::Result<()> {
     let mut signals = Signals::new(SIGNALS)?;
     std::thread::spawn(move || {
@@ -23,8 +23,8 @@ pub fn on_signals(work: fn()) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Ends the processes that this one has started.
-pub fn end_children() {
+/// Kills the child processes.
+pub fn kill_children() {
     for child in children_of(getpid()) {
         let _ = kill_process(child, Signal::KILL);
     }
@@ -35,7 +35,7 @@ pub fn leave(code: i32) -> ! {
     low_level::exit(code)
 }
 
-/// The processes that a process has started and that nobody has waited for, where the system tells.
+/// The children of a process, zombies included, where the kernel lists them.
 pub fn children_of(process: Pid) -> Vec<Pid> {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", process.as_raw_nonzero()));
     let tasks = tasks.into_iter().flatten().flatten();

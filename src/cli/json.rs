@@ -1,4 +1,4 @@
-//! What the runners tell, as JSON: jobs, streams, profiles, a pixel's fragments. Each verb's document has a schema in
+//! JSON of jobs, streams, profiles and a pixel's fragments. Each verb's document has a schema in
 //! [`schema`](super::schema).
 
 use crate::error::Result;
@@ -17,7 +17,7 @@ pub fn milliseconds(time: std::time::Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// A float; JSON has no numbers for those that are not finite, which are texts.
+/// A float; infinities and NaN become strings.
 fn float(value: f32) -> Value {
     match value.is_finite() {
         true => json!(value),
@@ -29,7 +29,7 @@ fn floats(values: &[f32]) -> Value {
     values.iter().copied().map(float).collect()
 }
 
-/// What every job did.
+/// The statistics of every job.
 pub fn stats(done: &Replay) -> Value {
     let job = |(number, job): (usize, &JobStats)| match job {
         JobStats::Gp(stats, time) => json!({
@@ -142,8 +142,8 @@ pub fn pixel(report: &Report, (x, y): (u32, u32)) -> Value {
     json!({ "x": x, "y": y, "fragments": report.pixel.iter().map(fragment).collect::<Vec<_>>() })
 }
 
-/// What watching brought that was asked for.
-pub fn watched(report: &Report, with_profile: bool, at: Option<(u32, u32)>) -> Map<String, Value> {
+/// The requested parts of an observation.
+pub fn observed(report: &Report, with_profile: bool, at: Option<(u32, u32)>) -> Map<String, Value> {
     let mut all = Map::new();
     if with_profile {
         all.insert("profile".into(), profile(report));

@@ -1,4 +1,4 @@
-//! The same in WebAssembly, which has neither signals nor processes.
+//! WebAssembly, which has neither signals nor processes.
 
 /// Nothing: no signals exist here.
 ///
@@ -9,7 +9,7 @@ pub fn on_signals(_work: fn()) -> std::io::Result<()> {
 }
 
 /// Nothing: there are no children.
-pub fn end_children() {}
+pub fn kill_children() {}
 
 /// Ends the program without destructors.
 pub fn leave(code: i32) -> ! {

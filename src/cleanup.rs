@@ -1,14 +1,13 @@
-//! Commands that end early, by a signal or because their time is over, leave nothing behind: no temporary file, no child
-//! process.
+//! Cleanup on signals and timeouts: temporary files are removed and child processes killed.
 
 #[cfg(unix)]
-#[path = "ending/unix.rs"]
+#[path = "cleanup/unix.rs"]
 mod system;
 #[cfg(windows)]
-#[path = "ending/windows.rs"]
+#[path = "cleanup/windows.rs"]
 mod system;
 #[cfg(not(any(unix, windows)))]
-#[path = "ending/none.rs"]
+#[path = "cleanup/none.rs"]
 mod system;
 
 use std::collections::BTreeSet;
@@ -21,20 +20,20 @@ pub use system::leave;
 #[cfg(unix)]
 pub use system::{SIGNALS, children_of};
 
-/// Files that are not to outlive the process.
+/// Files that do not outlive the process.
 static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn temporary() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file that is taken away when the process is ended; forgotten on drop.
+/// A file that is removed if the process ends early; unregistered on drop.
 #[derive(Debug)]
 pub struct Temporary(PathBuf);
 
 impl Temporary {
-    /// Notes a file.
-    pub fn note(path: &Path) -> Self {
+    /// Registers a file.
+    pub fn register(path: &Path) -> Self {
         temporary().insert(path.to_owned());
         Self(path.to_owned())
     }
@@ -46,52 +45,51 @@ impl Drop for Temporary {
     }
 }
 
-/// From now on a signal takes away what is left, and then ends the process as it would have.
+/// Installs signal handlers that clean up and then end the process by the signal's default action.
 ///
 /// # Errors
-/// Where the system does not let signals be waited for.
+/// When the system installs none.
 pub fn clean_up_on_signals() -> std::io::Result<()> {
-    system::on_signals(take_away)
+    system::on_signals(clean_up)
 }
 
-/// Removes the files noted and ends the process' children. Nothing may be noted any more: whoever holds the lock later
-/// is ended with the process.
-fn take_away() {
+/// Removes the registered files and kills the child processes. The lock is kept, so that no file is registered afterwards.
+fn clean_up() {
     let files = temporary();
     for file in files.iter() {
         let _ = std::fs::remove_file(file);
     }
-    system::end_children();
+    system::kill_children();
     std::mem::forget(files);
 }
 
-/// A time limit of a piece of work that cannot be cancelled, such as a driver's compiler: when it is over, the process ends.
-/// Dropped in time, nothing happens.
+/// A time limit for work that cannot be cancelled, such as a driver's compiler: the process exits when it expires. Drop
+/// it to cancel the limit.
 #[derive(Debug)]
 pub struct Limit {
     _done: Sender<()>,
 }
 
 impl Limit {
-    /// Starts the time; at its end the process reports what took too long, and exits with 2.
+    /// Starts a limit; on expiry the process prints `what` took too long and exits with 2.
     pub fn start(time: Duration, what: String) -> Self {
         let report = move || {
-            crate::say::say(format_args!(
+            crate::log::message(format_args!(
                 "skrymir: {what} took longer than {} s (--timeout)",
                 time.as_secs()
             ));
         };
-        Self::ending(time, 2, report)
+        Self::with_exit(time, 2, report)
     }
 
-    /// Starts the time; at its end the process reports, and exits with this code.
-    pub fn ending(time: Duration, code: i32, report: impl FnOnce() + Send + 'static) -> Self {
+    /// Starts a limit; on expiry the process calls `report` and exits with `code`.
+    pub fn with_exit(time: Duration, code: i32, report: impl FnOnce() + Send + 'static) -> Self {
         let (done, over) = channel();
         std::thread::spawn(move || {
             if over.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
                 report();
-                take_away();
-                // Without destructors: the work still runs, and may hold locks that they want.
+                clean_up();
+                // Without destructors: the work still runs and may hold locks that they take.
                 system::leave(code);
             }
         });
@@ -104,16 +102,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn noted_files_are_known_until_dropped() {
+    fn files_are_registered_until_dropped() {
         let path = Path::new("a file that is nowhere");
-        let noted = Temporary::note(path);
+        let file = Temporary::register(path);
         assert!(temporary().contains(path));
-        drop(noted);
+        drop(file);
         assert!(!temporary().contains(path));
     }
 
     #[test]
-    fn work_in_time_ends_nothing() {
+    fn a_dropped_limit_does_not_expire() {
         drop(Limit::start(Duration::from_millis(1_000), "a test".into()));
         drop(Limit::start(Duration::MAX, "a test".into()));
         std::thread::sleep(Duration::from_millis(1_200));

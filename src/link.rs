@@ -1,9 +1,9 @@
-//! Shader sources to a VBC that can be drawn: what `run`, `pack` and `compare --engines` have in common.
+//! Links shader sources to a VBC, for `run`, `pack` and `compare --engines`.
 
 use crate::args::Entry;
-use crate::declared;
+use crate::declarations;
 use crate::error::{Error, Result};
-use crate::foreign;
+use crate::external_compilers;
 use crate::scene::interface::Sources;
 use compiler::glsl_es::vulkan::{Linked, to_vulkan};
 use compiler::glsl_es::{self, Text};
@@ -16,24 +16,24 @@ use std::path::Path;
 use translate::frontend::Settings;
 use translate::{Language, ShaderStage, Source};
 
-/// Locations of vertex inputs that are looked at.
-const MOST_INPUTS: u8 = 32;
+/// Locations of vertex inputs.
+const MAX_INPUTS: u8 = 32;
 
 /// A file of one or more stages.
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
-    /// Its path, for its ending and for errors.
+    /// Its path, for its extension and for errors.
     pub path: &'a Path,
-    /// What it holds.
+    /// Its contents.
     pub bytes: &'a [u8],
-    /// Entry points, where a stage has several.
+    /// Entry points, for stages with several.
     pub entries: &'a [Entry],
-    /// What it is compiled with.
+    /// Settings of the front end.
     pub settings: &'a Settings,
 }
 
 impl<'a> File<'a> {
-    /// The source; GLSL is what no other language is.
+    /// The source; GLSL if no other language is recognised.
     fn source(&self, stage: Stage) -> Result<Source<'a>> {
         let name = self.path.to_string_lossy();
         let glsl = format!("stage.{stage}.glsl");
@@ -46,8 +46,8 @@ impl<'a> File<'a> {
         Ok(source)
     }
 
-    /// Whether a stage's entry point is that which the arguments name: a name for every stage is no word about the
-    /// fragment stage where only the vertex stage has an entry point of that name.
+    /// Whether the named entry point applies to this stage: a name for every stage is ignored by stages without such an entry
+    /// point.
     fn is_meant(&self, source: &Source<'_>, stage: Stage) -> bool {
         let staged = self.entries.iter().any(|entry| entry.stage == Some(stage));
         let wanted = match stage {
@@ -60,7 +60,7 @@ impl<'a> File<'a> {
 }
 
 impl File<'_> {
-    /// What is wrong with the source, with its line where it is a text.
+    /// The error of a source, with its line if it is a text.
     fn error(&self, error: translate::Error) -> Error {
         let name = self.path.to_string_lossy();
         match error.line_column() {
@@ -71,10 +71,10 @@ impl File<'_> {
     }
 }
 
-/// The words of one stage of a file.
+/// The SPIR-V of one stage of a file.
 ///
 /// # Errors
-/// What is wrong with the source, with the line where it is a text.
+/// The error of the source, with its line if it is a text.
 pub fn stage(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<Vec<u32>> {
     let name = file.path.to_string_lossy();
     let source = file.source(stage)?;
@@ -90,14 +90,16 @@ pub fn stage(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<Vec<u
     };
     match translate::compile(&source, stage) {
         Ok(words) => Ok(words),
-        Err(error) => foreign::instead(&source, stage.into(), &error).unwrap_or_else(|| Err(file.error(error))),
+        Err(error) => {
+            external_compilers::instead(&source, stage.into(), &error).unwrap_or_else(|| Err(file.error(error)))
+        }
     }
 }
 
-/// Holds the interfaces of two stages in the old languages against each other; other files always pass.
+/// Checks the interfaces of two stages in GLSL ES 1.00 or old GLSL against each other; other languages always pass.
 ///
 /// # Errors
-/// What the reference front end says of both together.
+/// The error of the reference front end for both stages together.
 pub fn linked(vertex: &File<'_>, fragment: &File<'_>) -> Result<()> {
     use compiler::Stage::{Fragment, Vertex};
     use translate::frontend::{is_available, judge};
@@ -108,7 +110,7 @@ pub fn linked(vertex: &File<'_>, fragment: &File<'_>) -> Result<()> {
         return Ok(());
     };
     let texts = [first.judged(Vertex), second.judged(Fragment)];
-    // What is wrong with one alone is told where that is compiled, with its place.
+    // An error of one stage alone is reported by its compilation, with its place.
     if !is_available() || texts.iter().any(|text| judge(&[*text]).is_err()) {
         return Ok(());
     }
@@ -118,10 +120,10 @@ pub fn linked(vertex: &File<'_>, fragment: &File<'_>) -> Result<()> {
     })
 }
 
-/// Notes what a stage in one of the old languages shares with the others; nothing for other sources.
+/// Records the interface of a stage in GLSL ES 1.00 or old GLSL; nothing for other languages.
 ///
 /// # Errors
-/// What is wrong with the source, with its line.
+/// The error of the source, with its line.
 pub fn note(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<()> {
     let name = file.path.to_string_lossy();
     let source = file.source(stage)?;
@@ -132,7 +134,7 @@ pub fn note(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<()> {
         .map_err(|error| Error::input(error.render(&name, text.text)).in_file(&name))
 }
 
-/// The stage as the old languages have it.
+/// The stage for the compiler.
 fn of(stage: Stage) -> Result<compiler::Stage> {
     match stage {
         Stage::Vert => Ok(compiler::Stage::Vertex),
@@ -141,25 +143,25 @@ fn of(stage: Stage) -> Result<compiler::Stage> {
     }
 }
 
-/// The text of a source that is in one of the old languages, GLSL ES 1.00 and its like.
+/// The text of a source in GLSL ES 1.00 or old GLSL.
 fn old<'a>(source: &Source<'a>) -> Option<Text<'a>> {
     let text = std::str::from_utf8(source.bytes).ok()?;
     glsl_es::is_old(source).then(|| Text::of(text, source))
 }
 
-/// A VBC that was made of sources.
+/// A VBC linked from sources.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Made {
     /// The file.
     pub bytes: Vec<u8>,
-    /// What the sources say beside it.
+    /// Information of the sources that the file lacks.
     pub sources: Sources,
-    /// What is elsewhere than the sources have it, in words.
+    /// Notes about resources whose place differs from the source.
     pub notes: Vec<String>,
 }
 
 impl Made {
-    /// A file whose sources are not known.
+    /// A file without sources.
     pub fn of_vbc(bytes: &[u8]) -> Self {
         Self {
             bytes: bytes.to_vec(),
@@ -168,15 +170,15 @@ impl Made {
     }
 }
 
-/// A VBC of a vertex and a fragment stage, or of one file: WGSL with both, or a fragment stage alone, which covers the
-/// whole picture. Its inputs are then the place in the picture, from (0, 0) at the top left to (1, 1).
+/// Links a vertex and a fragment stage, or one file: WGSL with both, or a fragment stage alone, which covers the picture.
+/// Its input is then the position in the picture, from (0, 0) at the top left to (1, 1).
 ///
 /// # Errors
-/// What is wrong with a source, and what a VBC cannot hold.
+/// The error of a source, or a construct that VBC cannot express.
 pub fn vbc(first: &File<'_>, second: Option<&File<'_>>) -> Result<Made> {
     let fragment = second.unwrap_or(first);
     let alone = second.is_none() && !has_vertex(first)?;
-    // Uniforms are those of both stages, and the vertex stage says where varyings without locations are.
+    // Uniforms are shared by both stages, and the vertex stage assigns locations to varyings without any.
     let mut linked = Linked::default();
     if !alone {
         note(first, Stage::Vert, &mut linked)?;
@@ -197,16 +199,16 @@ pub fn vbc(first: &File<'_>, second: Option<&File<'_>>) -> Result<Made> {
         &Names::default(),
         &sources,
     )?;
-    // A fragment stage alone has a vertex stage of ours in front, which is Vulkan's.
+    // The generated vertex stage of a lone fragment stage uses Vulkan's clip space.
     let vertex = first.source(Stage::Vert)?;
     made.sources.y_up = !alone && (vertex.language == Language::Wgsl || old(&vertex).is_some());
     Ok(made)
 }
 
-/// A VBC of stages.
+/// Packs stages into a VBC.
 ///
 /// # Errors
-/// What a VBC cannot hold, with its line in a source.
+/// A construct that VBC cannot express, with its line in a source.
 pub fn file(stages: &[(Stage, Vec<u32>)], names: &Names, sources: &[(Stage, File<'_>)]) -> Result<Made> {
     let packed = pack_with_notes(stages, names).map_err(|error| with_line(error, sources))?;
     let texts = sources
@@ -217,14 +219,14 @@ pub fn file(stages: &[(Stage, Vec<u32>)], names: &Names, sources: &[(Stage, File
         sources: Sources {
             slots: packed.slots,
             inputs: inputs(sources),
-            declared: texts.flat_map(declared::names).collect(),
+            declared: texts.flat_map(declarations::names).collect(),
             y_up: false,
         },
         notes: packed.notes,
     })
 }
 
-/// Names of the vertex stage's inputs, where naga reads the source: it writes inputs without names.
+/// Names of the vertex stage's inputs if naga reads the source: naga writes inputs without names.
 fn inputs(sources: &[(Stage, File<'_>)]) -> BTreeMap<u8, String> {
     let vertex = sources.iter().find(|(stage, _)| *stage == Stage::Vert);
     let source = vertex.and_then(|(_, file)| file.source(Stage::Vert).ok());
@@ -245,17 +247,19 @@ fn inputs(sources: &[(Stage, File<'_>)]) -> BTreeMap<u8, String> {
         return BTreeMap::new();
     };
     let named = |location: u8| Some((location, shader.input_name(location.into())?.to_owned()));
-    (0..MOST_INPUTS).filter_map(named).collect()
+    (0..MAX_INPUTS).filter_map(named).collect()
 }
 
-/// Refuses a VBC that breaks a rule of the format, or whose code breaks one of SPIR-V.
+/// Checks a VBC against the format's rules, and its code against SPIR-V's.
 ///
 /// # Errors
-/// The first rule that is broken.
+/// The first violation.
 pub fn checked(bytes: Vec<u8>) -> Result<Vec<u8>> {
     let error = |report: Report| report.diagnostics.into_iter().find(|d| d.severity == Severity::Error);
     if let Some(error) = error(vbc::check(&bytes)) {
-        return Err(Error::input(format_args!("what was packed breaks the format: {error}")));
+        return Err(Error::input(format_args!(
+            "the packed file violates the format: {error}"
+        )));
     }
     let file = vbc::read(&bytes)?;
     for (stage, code) in Stage::ALL
@@ -270,7 +274,7 @@ pub fn checked(bytes: Vec<u8>) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The error with the line of a source where what it names in quotes is declared.
+/// Adds the source line that declares the name quoted in the error.
 fn with_line(error: loader::Error, sources: &[(Stage, File<'_>)]) -> Error {
     let text = error.to_string();
     let place = text.split('"').nth(1).filter(|name| !name.is_empty()).and_then(|name| {
@@ -288,11 +292,11 @@ fn with_line(error: loader::Error, sources: &[(Stage, File<'_>)]) -> Error {
     }
 }
 
-/// Whether a file that stands alone has a vertex stage. One that has nothing else cannot be drawn.
+/// Whether a lone file has a vertex stage; a vertex stage alone is an error.
 fn has_vertex(file: &File<'_>) -> Result<bool> {
     let source = file.source(Stage::Frag)?;
     if source.language == Language::Hlsl {
-        // Its entry points are what is known of its stages.
+        // HLSL's stages are known from the entry points only.
         return Ok(file.entries.iter().any(|entry| entry.stage == Some(Stage::Vert)));
     }
     let stages = match source.language {

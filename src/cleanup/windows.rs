@@ -1,12 +1,12 @@
-//! The same on Windows: a console that is closed, or Ctrl-C. Children belong to the console and get it too.
+//! Signals on Windows: Ctrl-C, or a closed console. Child processes share the console and receive it too.
 
-/// What Windows gives a process that Ctrl-C ended.
+/// Exit code of a process that Ctrl-C ended.
 const CONTROL_C: u32 = 0xc000_013a;
 
-/// From now on Ctrl-C has `work` done, and then ends the process.
+/// Runs `work` on Ctrl-C, then ends the process.
 ///
 /// # Errors
-/// Where the system does not let it be waited for.
+/// When no handler can be installed.
 pub fn on_signals(work: fn()) -> std::io::Result<()> {
     let handler = move || {
         work();
@@ -15,8 +15,8 @@ pub fn on_signals(work: fn()) -> std::io::Result<()> {
     ctrlc::set_handler(handler).map_err(std::io::Error::other)
 }
 
-/// Nothing: nobody tells whose children processes are.
-pub fn end_children() {}
+/// Nothing: Windows does not list a process's children.
+pub fn kill_children() {}
 
 /// Ends the process without destructors of this program.
 pub fn leave(code: i32) -> ! {

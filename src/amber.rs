@@ -1,9 +1,8 @@
-//! What `run` draws of a VBC and a scene as an AmberScript, with the picture as what is expected: a bug for people who have
-//! other tools.
+//! A VBC and a scene as an AmberScript with the expected picture, for bug reports to users of other tools.
 
 use crate::error::{Error, Result};
 use crate::harness::{self, Settings};
-use crate::packed::Made;
+use crate::link::Made;
 use crate::scene::Scene;
 use loader::spirv::{self, TargetEnv};
 use loader::vbc::{self, Stage, fit};
@@ -12,13 +11,13 @@ use vulkan::{
     Blend, Compare, Context, Cull, Descriptor, Dim, Draw, Program, SlotData, TexelFormat, Texels, Topology, vk,
 };
 
-/// The most that the root of the mean square error of all bytes may be: other devices round otherwise.
+/// Tolerance of the picture, as root mean square error of all bytes: devices round differently.
 const TOLERANCE: f64 = 1.0;
 
-/// The script. It was read again: what comes is one.
+/// The script, checked by parsing it.
 ///
 /// # Errors
-/// What cannot be drawn, and what AmberScript has no words for.
+/// When the draw fails, or AmberScript cannot express it.
 pub fn to_amber(context: &Context, made: &Made, scene: &Scene) -> Result<String> {
     let file = vbc::read(&made.bytes)?;
     let settings = Settings {
@@ -190,7 +189,7 @@ fn state(draw: &Draw, pipeline: &mut String) -> Result<()> {
     Ok(())
 }
 
-/// Bytes as a buffer of words; some more where they are no whole words.
+/// Bytes as a buffer of words, padded with zeros.
 fn words(name: &str, bytes: &[u8], text: &mut String) {
     let _ = writeln!(text, "BUFFER {name} DATA_TYPE uint32 DATA");
     for line in bytes.chunks(32) {
@@ -225,7 +224,7 @@ fn vertices(program: &Program, draw: &Draw, text: &mut String, pipeline: &mut St
     Ok(())
 }
 
-/// Numbers of texels, a row a line.
+/// Texels as numbers, one row per line.
 fn texels(format: TexelFormat, bytes: &[u8], width: u32) -> String {
     use loader::vbc::TexelType as T;
     let mut text = String::new();

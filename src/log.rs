@@ -1,4 +1,4 @@
-//! What is said on standard error, and how much of it.
+//! Messages and progress on standard error, by verbosity.
 
 use std::fmt;
 use std::io::{IsTerminal, Write};
@@ -7,22 +7,22 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How much is said.
+/// The verbosity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Level {
-    /// Only what went wrong.
+    /// Errors only.
     Quiet,
-    /// Notes and progress too.
+    /// Errors, notes and progress.
     #[default]
     Normal,
-    /// Every file that is read and written, and how long all took.
+    /// Also every file read and written, and the total time.
     Verbose,
 }
 
 static LEVEL: AtomicU8 = AtomicU8::new(Level::Normal as u8);
 
-/// Sets how much is said from now on.
+/// Sets the verbosity.
 pub fn set_level(level: Level) {
     LEVEL.store(level as u8, Ordering::Relaxed);
 }
@@ -31,34 +31,34 @@ fn is(level: Level) -> bool {
     LEVEL.load(Ordering::Relaxed) >= level as u8
 }
 
-/// Whether only what went wrong is said.
+/// Whether only errors are printed.
 pub fn is_quiet() -> bool {
     !is(Level::Normal)
 }
 
-/// Says a line on standard error; where nothing can be written to that, nobody is to be told, and the rest goes on.
-pub fn say(line: impl fmt::Display) {
+/// Prints a line to standard error; a write error is ignored.
+pub fn message(line: impl fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Says what is worth knowing and not wrong.
+/// Prints a note, unless quiet.
 pub fn note(line: impl fmt::Display) {
     if is(Level::Normal) {
-        say(line);
+        message(line);
     }
 }
 
-/// Says what only helps to find out what was done.
+/// Prints a detail, if verbose.
 pub fn detail(line: impl fmt::Display) {
     if is(Level::Verbose) {
-        say(format_args!("skrymir: {line}"));
+        message(format_args!("skrymir: {line}"));
     }
 }
 
-/// Work that takes no longer shows no bar.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Delay before progress is shown.
+const SHOW_AFTER: Duration = Duration::from_secs(1);
 
-/// A bar on a terminal for work that takes more than a second; nothing elsewhere, and nothing when quiet.
+/// A progress bar on a terminal, shown after a second; none elsewhere or when quiet.
 pub struct Progress {
     bar: indicatif::ProgressBar,
     start: Instant,
@@ -66,7 +66,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Work of so many steps, none of which is done.
+    /// Starts work of `steps` steps.
     pub fn new(what: &'static str, steps: u64) -> Self {
         let bar = indicatif::ProgressBar::with_draw_target(Some(steps), indicatif::ProgressDrawTarget::hidden());
         let style = indicatif::ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {eta}");
@@ -81,14 +81,14 @@ impl Progress {
         }
     }
 
-    /// Does something that prints, without the bar in its way.
+    /// Runs `work`, which prints, with the bar hidden.
     pub fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
         self.bar.suspend(work)
     }
 
-    /// One more step is done.
+    /// Counts one step.
     pub fn step(&mut self) {
-        if !self.shown && self.start.elapsed() > PATIENCE {
+        if !self.shown && self.start.elapsed() > SHOW_AFTER {
             self.bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
             self.shown = true;
         }
@@ -102,20 +102,19 @@ impl Drop for Progress {
     }
 }
 
-/// Whether somebody looks on who wants to know how far things are.
+/// Whether progress goes to a terminal.
 fn on_terminal() -> bool {
     is(Level::Normal) && std::io::stderr().is_terminal()
 }
 
-/// How often the time is shown anew.
+/// Interval at which the time is updated.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What is being done and since when, on a terminal, for work of one piece that takes more than a second; gone when
-/// dropped.
+/// A spinner with the elapsed time on a terminal, shown after a second and removed on drop.
 pub struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Waiting {
-    /// The work begins now.
+    /// Starts the work.
     pub fn new(what: impl Into<String>) -> Self {
         if !on_terminal() {
             return Self(None);
@@ -124,7 +123,7 @@ impl Waiting {
         let what = what.into();
         let start = Instant::now();
         let shown = move || {
-            if end.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+            if end.recv_timeout(SHOW_AFTER) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
             let bar = indicatif::ProgressBar::new_spinner()

@@ -1,15 +1,14 @@
-//! Compilers that are not ours, asked where they are installed: `dxc` for HLSL that glslang does not read, and
-//! `glslangValidator` where this program was built without glslang.
+//! Installed compilers: `dxc` for HLSL that glslang rejects, and `glslangValidator` if this program was built without
+//! glslang.
 
 use crate::error::{Error, Result, Within};
-use crate::say::detail;
+use crate::log::detail;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use translate::frontend::{Stage, registers_apart};
 use translate::{ErrorKind, Language, Source};
 
-/// The words of a text that the front end did not read, by a compiler that is installed; none where there is none that
-/// may know better.
+/// Compiles a text that the front end rejected with an installed compiler; none if no such compiler is installed.
 pub fn instead(source: &Source<'_>, stage: Stage, refused: &translate::Error) -> Option<Result<Vec<u32>>> {
     let lacks = matches!(refused.kind(), ErrorKind::Unavailable(_));
     let found = match source.language {
@@ -17,7 +16,7 @@ pub fn instead(source: &Source<'_>, stage: Stage, refused: &translate::Error) ->
         Language::Glsl if !translate::frontend::is_available() => glsl(source, stage)?,
         _ => return None,
     };
-    // Where both refuse it, the words of the one that is always here stay.
+    // If both reject the text, the front end's error is reported.
     if found.is_err() && !lacks {
         return None;
     }
@@ -26,13 +25,13 @@ pub fn instead(source: &Source<'_>, stage: Stage, refused: &translate::Error) ->
     Some(found.map_err(|error| error.in_file(name)))
 }
 
-/// The bytes of the module of such a compiler, if there is one.
+/// As [`instead`], with the module's bytes.
 pub fn module(source: &Source<'_>, stage: Option<Stage>, refused: &translate::Error) -> Option<Result<Vec<u8>>> {
     let words = instead(source, stage?, refused)?;
     Some(words.map(|words| words.iter().flat_map(|word| word.to_le_bytes()).collect()))
 }
 
-/// A command line of such a compiler, with the flags of ours; the file it writes comes behind it.
+/// A compiler's arguments, with the definitions and folders of the settings; the output file follows.
 fn arguments(own: &[&str], source: &Source<'_>, last: &str) -> Vec<String> {
     let settings = source.settings;
     let defines = settings.defines.iter().map(|(name, value)| format!("-D{name}={value}"));
@@ -106,7 +105,7 @@ fn glsl(source: &Source<'_>, stage: Stage) -> Option<Result<Vec<u32>>> {
     )
 }
 
-/// Runs a compiler over a text, if it is installed; the file it writes is its last argument.
+/// Runs a compiler over a text, if it is installed; `arguments` end with the flag of the output file.
 fn run(tool: &str, arguments: &[String], ending: &str, text: &[u8]) -> Option<Result<Vec<u32>>> {
     let tool = which::which(tool).ok()?;
     Some(compiled(&tool, arguments, ending, text))
@@ -129,32 +128,32 @@ fn compiled(tool: &Path, arguments: &[String], ending: &str, text: &[u8]) -> Res
     if !output.status.success() {
         let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         let tool = tool.file_name().unwrap_or(tool.as_os_str()).display();
-        return Err(Error::input(format_args!("{tool}: {}", told(&said, &source))));
+        return Err(Error::input(format_args!("{tool}: {}", cleaned(&said, &source))));
     }
     Ok(loader::spirv::to_words(&std::fs::read(&binary)?)?)
 }
 
-/// What a compiler said, with lines instead of places in its copy of the text.
-fn told(said: &str, source: &Path) -> String {
+/// A compiler's output, with line numbers instead of places in the temporary file.
+fn cleaned(said: &str, source: &Path) -> String {
     let source = source.display().to_string();
-    let chatter = |line: &&str| {
+    let is_noise = |line: &&str| {
         !line.is_empty()
             && *line != source
             && !line.starts_with("SPIR-V is not generated")
             && !line.ends_with("No code generated.")
     };
-    let lines = said.lines().map(str::trim).filter(chatter);
+    let lines = said.lines().map(str::trim).filter(is_noise);
     let lines: Vec<String> = lines
         .map(|line| {
             let line = line.strip_prefix("ERROR: ").unwrap_or(line);
             line.replace(&format!("{source}:"), "line ")
         })
         .collect();
-    let mut told = lines.join("\n");
-    if told.to_lowercase().contains("entry point") {
-        told += "\n(the entry point is main unless --entry names another)";
+    let mut text = lines.join("\n");
+    if text.to_lowercase().contains("entry point") {
+        text += "\n(the entry point is main unless --entry names another)";
     }
-    told
+    text
 }
 
 #[cfg(test)]
@@ -166,14 +165,14 @@ mod tests {
         let said = "/tmp/x/shader.hlsl\nERROR: /tmp/x/shader.hlsl:3: 'a' : unknown variable \n\
                     ERROR: 1 compilation errors.  No code generated.\n\n\nSPIR-V is not generated for failed compile or link\n";
         assert_eq!(
-            told(said, Path::new("/tmp/x/shader.hlsl")),
+            cleaned(said, Path::new("/tmp/x/shader.hlsl")),
             "line 3: 'a' : unknown variable"
         );
         let said = "shader.hlsl:3:5: error: missing entry point definition";
-        let told = told(said, Path::new("shader.hlsl"));
+        let text = cleaned(said, Path::new("shader.hlsl"));
         assert!(
-            told.starts_with("line 3:5: error") && told.contains("--entry"),
-            "{told}"
+            text.starts_with("line 3:5: error") && text.contains("--entry"),
+            "{text}"
         );
     }
 }
