@@ -316,7 +316,7 @@ if [ "${parts[*]}" != npm ]; then
     need_packages gcc g++ libc6-dev binutils gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static lintian
     # Debian's arm64 Mesa, also used by `skrymir gles`.
     ARM=${XDG_CACHE_HOME:-$HOME/.cache}/skrymir/gles/arm64
-    bash src/gles/prepare.sh "$ARM"
+    bash emulator/gles/scripts/prepare.sh "$ARM"
 fi
 for part in "${parts[@]}"; do
     case $part in

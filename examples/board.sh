@@ -46,7 +46,7 @@ case ${1:-} in
 esac
 
 . "$root/tests/setup.sh"
-. "$root/src/gles/apt.sh"
+. "$root/emulator/gles/scripts/apt.sh"
 folder=${SKRYMIR_BOARD:-${XDG_CACHE_HOME:-$HOME/.cache}/skrymir/board}
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)

@@ -5,7 +5,6 @@ use compiler::{Input, Options, Stage, compile};
 use emulator::driver::{self, Draw};
 use emulator::exec::scalar::Scalar;
 use emulator::gpu::Gpu;
-use skrymir::picture::Save as _;
 
 const VERTEX: &str = "
 attribute vec4 position;
@@ -46,12 +45,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let middle = (128 * picture.width as usize + 128) * 4;
     println!("middle of the picture: {:?}", &picture.rgba[middle..middle + 4]);
     if let Some(path) = std::env::args().nth(1) {
-        skrymir::picture::Picture {
+        let picture = skrymir::picture::Picture {
             width: picture.width,
             height: picture.height,
             rgba: picture.rgba,
-        }
-        .save(path.as_ref())?;
+        };
+        std::fs::write(path, picture.to_png()?)?;
     }
     Ok(())
 }

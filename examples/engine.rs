@@ -10,7 +10,6 @@
 
 use anyhow::{Context as _, Result};
 use ash::vk;
-use skrymir::picture::Save as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use vulkan::{
@@ -290,12 +289,12 @@ fn main() -> Result<()> {
             .device
             .map_memory(read_memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?;
         let rgba = std::slice::from_raw_parts(mapped.cast::<u8>(), pixels.len()).to_vec();
-        skrymir::picture::Picture {
+        let picture = skrymir::picture::Picture {
             width: SIZE,
             height: SIZE,
             rgba,
-        }
-        .save(&output)?;
+        };
+        std::fs::write(&output, picture.to_png()?)?;
         engine.device.destroy_buffer(vertex_buffer, None);
         engine.device.destroy_buffer(read_buffer, None);
         engine.device.free_memory(vertex_memory, None);

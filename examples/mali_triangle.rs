@@ -5,7 +5,7 @@ use emulator::driver::{self, Draw};
 use emulator::exec::wide::Wide;
 use emulator::gpu::Gpu;
 use loader::mbs::Stage;
-use skrymir::picture::{Picture, Save};
+use skrymir::picture::Picture;
 use utgard::shader;
 
 /// Transforms positions to the window by a matrix; passes colours on.
@@ -42,7 +42,7 @@ fn main() -> anyhow::Result<()> {
         height: picture.height,
         rgba: picture.rgba,
     };
-    picture.save(output.as_ref())?;
+    std::fs::write(&output, picture.to_png()?)?;
     println!("{output}: {}x{} pixels", picture.width, picture.height);
     Ok(())
 }

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    skrymir::cli::main()
+    skrymir::command::main()
 }

@@ -126,7 +126,7 @@ GLES_ON_ARM=(
 # `skrymir gles` on an ARM machine: the libraries are Debian's and the compiler targets ARM.
 aarch64_gles() {
     local arm=${XDG_CACHE_HOME:-$HOME/.cache}/skrymir/gles/arm64 room=$PWD/target/arm64
-    bash src/gles/prepare.sh "$arm"
+    bash emulator/gles/scripts/prepare.sh "$arm"
     mkdir -p "$room/bin"
     cat >"$room/bin/cc" <<END
 #!/bin/sh

@@ -22,7 +22,7 @@ skrymir=${SKRYMIR:-${CARGO_TARGET_DIR:-$root/target}/debug/skrymir}
 
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/skrymir/gles/piglit
 libraries="libwaffle-1-0 libgl1 libglx0 libxkbcommon0 libudev1"
-bash "$root/src/gles/prepare.sh" "$folder" piglit $libraries
+bash "$root/emulator/gles/scripts/prepare.sh" "$folder" piglit $libraries
 piglit=$folder/root/usr/lib/aarch64-linux-gnu/piglit
 if [ ! -e "$folder/unpacked" ]; then
     for package in $libraries; do

@@ -1,9 +1,9 @@
 //! `skrymir as`: text to a file.
 
 use super::flags::Given;
-use crate::args::AsArgs;
-use crate::formats::{self, Format};
-use crate::outcome::{Failure, Outcome, read_text, write};
+use crate::cli::args::AsArgs;
+use crate::cli::formats::{self, Format};
+use crate::cli::outcome::{Failure, Outcome, read_text, write};
 
 pub(super) fn run(args: &AsArgs, given: &Given) -> Outcome {
     let text = read_text(&args.file)?;

@@ -6,9 +6,9 @@ use super::check::{self, Checked};
 pub use super::json::observed;
 
 use super::convert::{self, ConvertArgs, Language};
-use crate::args::{AsArgs, CheckArgs, DisArgs, SpirvDisArgs};
-use crate::formats::{self, Format, Info};
-use crate::outcome::{Failure, Outcome};
+use crate::cli::args::{AsArgs, CheckArgs, DisArgs, SpirvDisArgs};
+use crate::cli::formats::{self, Format, Info};
+use crate::cli::outcome::{Failure, Outcome};
 use std::path::Path;
 use translate::{ShaderStage, Translation};
 

@@ -1,11 +1,11 @@
 //! `skrymir check`: every rule of the format, over any number of files.
 
 use super::flags::Given;
-use crate::args::CheckArgs;
-use crate::error::{Cause, Error};
-use crate::formats::{self, Format};
-use crate::log::Progress;
-use crate::outcome::{Failure, Outcome, print, read};
+use crate::cli::args::CheckArgs;
+use crate::cli::error::{Cause, Error};
+use crate::cli::formats::{self, Format};
+use crate::cli::log::Progress;
+use crate::cli::outcome::{Failure, Outcome, print, read};
 use loader::{Report, Severity};
 use serde::Serialize;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(super) fn run(args: &CheckArgs, given: &Given) -> Outcome {
         match read(path) {
             Ok(bytes) => files.push((path, formats::find(args.format.name(), &bytes), bytes)),
             Err(failure) => {
-                crate::log::message(format_args!("skrymir: {failure}"));
+                crate::cli::log::message(format_args!("skrymir: {failure}"));
                 worst = Some(Cause::Trouble);
             }
         }
@@ -50,7 +50,7 @@ pub(super) fn run(args: &CheckArgs, given: &Given) -> Outcome {
         }
         match args.json {
             true => all.push(checked),
-            false if crate::log::is_quiet() => print(&checked.errors())?,
+            false if crate::cli::log::is_quiet() => print(&checked.errors())?,
             false => print(&checked.to_text())?,
         }
     }

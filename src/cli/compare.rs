@@ -1,14 +1,16 @@
 //! `skrymir compare`: two pictures, or one shader on every engine.
 
-use crate::args::PreprocessArgs;
-use crate::cleanup::Limit;
-use crate::engines::{Drawn, Row, Subject, Verdict, blame, judge};
-use crate::error::{Cause, Error};
-use crate::expect::parse_share;
-use crate::log::Waiting;
-use crate::outcome::{Failure, Outcome, print};
-use crate::picture::{Comparison, Picture, Save, compare};
+use super::draw::with_files;
+use crate::cli::args::PreprocessArgs;
+use crate::cli::cleanup::Limit;
+use crate::cli::error::{Cause, Error};
+use crate::cli::expect::parse_share;
+use crate::cli::log::Waiting;
+use crate::cli::outcome::{Failure, Outcome, print};
+use crate::cli::picture::save;
 use clap::Args;
+use runner::engines::{Drawn, Row, Subject, Verdict, blame, judge};
+use scene::picture::{Comparison, Picture, compare};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -33,7 +35,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "FILE", requires = "engines")]
     pub scene: Option<PathBuf>,
     /// Size of the picture in pixels [default: 256x256]
-    #[arg(long, value_name = "WxH", value_parser = crate::args::parse_size, requires = "engines")]
+    #[arg(long, value_name = "WxH", value_parser = crate::cli::args::parse_size, requires = "engines")]
     pub size: Option<[u32; 2]>,
     /// What sources are compiled with
     #[command(flatten)]
@@ -48,7 +50,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = parse_share)]
     pub allow: f64,
     /// Output file for a picture of the differences; with --engines of the largest one
-    #[arg(short, long, value_parser = crate::picture::name())]
+    #[arg(short, long, value_parser = crate::cli::picture::name())]
     pub output: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
@@ -68,7 +70,7 @@ fn pictures(args: &CompareArgs, b: &Path) -> Outcome {
     let (a, b) = (Picture::load(&args.a)?, Picture::load(b)?);
     let found = compare(&a, &b, args.tolerance).map_err(|error| Failure::Bad(error.into()))?;
     if let Some(path) = &args.output {
-        found.diff.save(path)?;
+        save(&found.diff, path)?;
     }
     let same = found.share() <= args.allow;
     if args.json {
@@ -108,9 +110,8 @@ fn numbers(found: &Comparison) -> Value {
 }
 
 fn engines(args: &CompareArgs) -> Outcome {
-    let subject = Subject::load(&args.a, args.b.as_deref(), &args.preprocess).map_err(|error| match error.root() {
-        crate::ErrorKind::System(_) => Failure::Trouble(error),
-        _ => Failure::Bad(error),
+    let subject = with_files(&args.a, args.b.as_deref(), &args.preprocess, |first, second| {
+        Subject::new(first, second).map_err(|error| Failure::Bad(error.into()))
     })?;
     let mut scene = super::draw::scene(args.scene.as_deref())?;
     scene.size = args.size.or(scene.size);
@@ -149,7 +150,7 @@ fn save_worst(verdicts: &[Verdict], path: &Path) -> Outcome {
         _ => None,
     });
     match found.max_by_key(|found| (found.differing, found.worst)) {
-        Some(found) => Ok(found.diff.save(path)?),
+        Some(found) => Ok(save(&found.diff, path)?),
         None => Err(Failure::usage("-o: there are no two pictures that could differ")),
     }
 }

@@ -1,12 +1,12 @@
 //! `skrymir compile`: a shader to Mali-400 machine code.
 
-use crate::args::PreprocessArgs;
-use crate::compile::{Wanted, compile};
-use crate::error::Error;
-use crate::outcome::{Failure, Outcome, print, read, write};
+use crate::cli::args::PreprocessArgs;
+use crate::cli::error::Error;
+use crate::cli::outcome::{Failure, Outcome, print, read, write};
 use clap::{Args, ValueEnum};
 use compiler::{Options, Stage};
 use loader::mbs::Mbs;
+use runner::compile::{Wanted, compile};
 use std::path::PathBuf;
 
 /// A stage by name.

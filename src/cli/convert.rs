@@ -1,20 +1,21 @@
 //! `skrymir convert`: a shader to another shading language.
 
-use crate::amber::to_amber;
-use crate::args::PreprocessArgs;
-use crate::engines::Subject;
-use crate::error::Error;
-use crate::external_compilers;
-use crate::formats::words;
-use crate::link;
-use crate::log::note;
-use crate::outcome::{Failure, Outcome, print, print_json, read, write};
-use crate::replay;
+use super::draw::with_files;
+use crate::cli::args::PreprocessArgs;
+use crate::cli::error::Error;
+use crate::cli::formats::words;
+use crate::cli::log::note;
+use crate::cli::outcome::{Failure, Outcome, print, print_json, read, write};
 use clap::{Args, ValueEnum};
 use compiler::glsl_es::{self, vulkan::Linked};
 use lift::interface::Interface;
 use loader::mbs::{self, Program, Stage};
 use loader::trace::{self, Trace};
+use runner::amber::to_amber;
+use runner::engines::Subject;
+use runner::external_compilers;
+use runner::link;
+use runner::replay;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -329,14 +330,17 @@ fn amber(args: &ConvertArgs) -> Outcome {
         }
     };
     let scene = super::draw::scene(scene.map(|path| path.as_path()))?;
-    let subject = Subject::load(first, second.map(|path| path.as_path()), &args.preprocess).map_err(Failure::Bad)?;
+    let second = second.map(|path| path.as_path());
+    let subject = with_files(first, second, &args.preprocess, |first, second| {
+        Subject::new(first, second).map_err(|error| Failure::Bad(error.into()))
+    })?;
     let Some(made) = subject.into_vbc() else {
         return Err(Failure::usage(
             "programs of a Mali-400 are no scripts: there is no Vulkan in them",
         ));
     };
     let context = vulkan::Context::new(&vulkan::Options::default()).map_err(Error::from)?;
-    let text = to_amber(&context, &made?, &scene).map_err(Failure::Bad)?;
+    let text = to_amber(&context, &made?, &scene).map_err(|error| Failure::Bad(error.into()))?;
     match &args.output {
         Some(output) => write(output, text),
         None => print(&text),
@@ -434,8 +438,8 @@ fn several(files: &[PathBuf], folder: &Path, args: &ConvertArgs, options: &Optio
     }
     match (refused, trouble) {
         (0, _) => Ok(()),
-        (_, true) => Err(Failure::Reported(crate::error::Cause::Trouble)),
-        (_, false) => Err(Failure::Reported(crate::error::Cause::Bad)),
+        (_, true) => Err(Failure::Reported(crate::cli::error::Cause::Trouble)),
+        (_, false) => Err(Failure::Reported(crate::cli::error::Cause::Bad)),
     }
 }
 
@@ -554,7 +558,7 @@ fn produce(
     target: Target,
     options: &Options,
     rendered: impl Fn(translate::Error) -> Error,
-) -> crate::error::Result<Translation> {
+) -> crate::cli::error::Result<Translation> {
     let module = match glsl_es::is_old(source) {
         true => old(source)?,
         false => match translate::translate(source, target, options) {
@@ -575,7 +579,7 @@ fn produce(
 }
 
 /// The module of a text in one of the old languages.
-fn old(source: &Source<'_>) -> crate::error::Result<Vec<u8>> {
+fn old(source: &Source<'_>) -> crate::cli::error::Result<Vec<u8>> {
     let stage = match source.stage {
         Some(ShaderStage::Vertex) => loader::vbc::Stage::Vert,
         Some(ShaderStage::Fragment) => loader::vbc::Stage::Frag,

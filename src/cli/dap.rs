@@ -1,15 +1,15 @@
 //! `skrymir dap`: the Debug Adapter Protocol on standard input and output.
 
 use super::draw;
-use crate::error::Error;
-use crate::mali::{self, Pair};
-use crate::outcome::{Outcome, read};
+use crate::cli::error::Error;
+use crate::cli::outcome::{Outcome, read};
 use clap::Args;
 use emulator::exec::observed;
 use inspect::dap::debug::{Assigned, Call, Debug, Local, Location};
 use inspect::dap::{Launch, Launched, Source};
 use loader::mbs::Stage;
 use loader::trace::{MAGIC, Trace};
+use runner::mali;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use translate::ShaderStage;
@@ -57,7 +57,7 @@ fn launched(arguments: &Value) -> Outcome<Launched> {
             let bytes = read(program)?;
             if bytes.starts_with(MAGIC) {
                 let checked = Trace::read(&bytes).map(drop);
-                checked.map_err(|error| crate::outcome::Failure::from(error).in_file(program))?;
+                checked.map_err(|error| crate::cli::outcome::Failure::from(error).in_file(program))?;
                 return Ok(Launched {
                     recording: bytes,
                     sources: symbols(arguments)?,
@@ -67,7 +67,7 @@ fn launched(arguments: &Value) -> Outcome<Launched> {
         }
         _ => return Err(Error::usage("launch has a program, or a vertex and a fragment").into()),
     };
-    let pair = Pair::load(&vertex, &fragment, &Default::default())?;
+    let pair = draw::load_pair(&vertex, &fragment, &Default::default())?;
     let mut scene = draw::scene(file(arguments, "scene").as_deref())?;
     scene.size = size(&arguments["size"])?.or(scene.size);
     let sources = [(vertex, Stage::Vertex), (fragment, Stage::Fragment)];

@@ -2,7 +2,7 @@
 
 use super::engine::EngineName;
 use super::run::EMULATOR;
-use crate::outcome::{Failure, Outcome, print};
+use crate::cli::outcome::{Failure, Outcome, print};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 

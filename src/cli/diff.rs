@@ -1,8 +1,8 @@
 //! `skrymir diff`: where two recordings part.
 
 use super::engine::EngineName;
-use crate::error::Cause;
-use crate::outcome::{Failure, Outcome, print, print_json, read};
+use crate::cli::error::Cause;
+use crate::cli::outcome::{Failure, Outcome, print, print_json, read};
 use clap::Args;
 use loader::trace::Trace;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 
 use super::flags::Given;
 use super::open;
-use crate::args::DisArgs;
-use crate::outcome::{Outcome, print, write};
+use crate::cli::args::DisArgs;
+use crate::cli::outcome::{Outcome, print, write};
 
 pub(super) fn run(args: &DisArgs, given: &Given) -> Outcome {
     let (bytes, format) = open(&args.file, &args.format, given)?;

@@ -1,20 +1,22 @@
 //! `skrymir draw`: `run --device mali400` with observation of the emulator.
 
 use super::observe::EngineArgs;
-use crate::args::PreprocessArgs;
-use crate::error::{Error, ErrorKind};
-use crate::expect::ExpectArgs;
-use crate::lifted;
-use crate::log::Waiting;
-use crate::mali::{self, Pair};
-use crate::on_change::run_on_change;
-use crate::outcome::{Failure, Outcome, read_text, write};
-use crate::picture::{Picture, Save};
-use crate::scene::Scene;
+use crate::cli::args::PreprocessArgs;
+use crate::cli::error::{Error, ErrorKind};
+use crate::cli::expect::ExpectArgs;
+use crate::cli::log::Waiting;
+use crate::cli::outcome::{Failure, Outcome, read, read_text, write};
+use crate::cli::picture::save;
+use crate::cli::watch::run_on_change;
 use clap::Args;
 use emulator::exec::Engine;
 use emulator::exec::observed::{Stage, Text};
 use loader::mbs;
+use runner::lifted;
+use runner::link::File;
+use runner::mali::{self, Pair};
+use scene::Scene;
+use scene::picture::Picture;
 use std::path::{Path, PathBuf};
 use utgard::shader;
 
@@ -36,13 +38,13 @@ pub struct DrawArgs {
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
     /// Output file for the picture
-    #[arg(short, long, value_parser = crate::picture::name(), required_unless_present_any = ["expect", "record", "trace", "watch_pixel", "profile", "lcov"])]
+    #[arg(short, long, value_parser = crate::cli::picture::name(), required_unless_present_any = ["expect", "record", "trace", "watch_pixel", "profile", "lcov"])]
     pub output: Option<PathBuf>,
     /// Write the jobs as a recording for `skrymir replay`
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Size of the picture in pixels [default: 256x256]
-    #[arg(long, value_name = "WxH", value_parser = crate::args::parse_size)]
+    #[arg(long, value_name = "WxH", value_parser = crate::cli::args::parse_size)]
     pub size: Option<[u32; 2]>,
     /// Vertices per draw [default: 3]
     #[arg(long, value_name = "N")]
@@ -84,15 +86,12 @@ impl Drawing<'_> {
     /// Loads the programs and the scene; prints a note for each unused part of the scene.
     pub(super) fn load(&self) -> Outcome<(Pair, Scene)> {
         let fragment = self.fragment.unwrap_or(self.vertex);
-        let pair = Pair::load(self.vertex, fragment, self.preprocess).map_err(|error| match error.root() {
-            ErrorKind::System(_) => Failure::Trouble(error),
-            _ => Failure::Bad(error),
-        })?;
+        let pair = load_pair(self.vertex, fragment, self.preprocess)?;
         let mut scene = scene(self.scene)?;
         scene.size = self.size.or(scene.size);
         scene.vertices = self.vertices.or(scene.vertices);
         for note in mali::unused(&pair, &scene)? {
-            crate::log::note(format_args!("{note}"));
+            crate::cli::log::note(format_args!("{note}"));
         }
         Ok((pair, scene))
     }
@@ -100,16 +99,46 @@ impl Drawing<'_> {
     /// The picture.
     pub(super) fn draw(&self, pair: &Pair, scene: &Scene, engine: Box<dyn Engine>, threads: usize) -> Outcome<Picture> {
         let _drawing = Waiting::new("drawing");
-        mali::draw(pair, scene, engine, threads).map_err(fault)
+        mali::draw(pair, scene, engine, threads).map_err(|error| fault(error.into()))
     }
 
     /// Writes the picture and compares it with the expected one.
     pub(super) fn finish(&self, picture: &Picture) -> Outcome {
         if let Some(path) = self.output {
-            picture.save(path)?;
+            save(picture, path)?;
         }
         self.expected.hold(picture, self.output)
     }
+}
+
+/// Reads and compiles a pair; both paths may be the same.
+pub(super) fn load_pair(vertex: &Path, fragment: &Path, preprocess: &PreprocessArgs) -> Outcome<Pair> {
+    with_files(
+        vertex,
+        (vertex != fragment).then_some(fragment),
+        preprocess,
+        |first, second| Pair::new(first, second).map_err(|error| Failure::Bad(error.into())),
+    )
+}
+
+/// Reads one or two files, and calls `work` with them.
+pub(super) fn with_files<T>(
+    first: &Path,
+    second: Option<&Path>,
+    preprocess: &PreprocessArgs,
+    work: impl FnOnce(&File<'_>, Option<&File<'_>>) -> Outcome<T>,
+) -> Outcome<T> {
+    let bytes = read(first)?;
+    let more = second.map(read).transpose()?;
+    let second = second.zip(more.as_deref());
+    let settings = &preprocess.settings([(first, bytes.as_slice())].into_iter().chain(second))?;
+    let file = |(path, bytes)| File {
+        path,
+        bytes,
+        entries: &[],
+        settings,
+    };
+    work(&file((first, &bytes)), second.map(file).as_ref())
 }
 
 fn draw(args: &DrawArgs) -> Outcome {
@@ -126,7 +155,7 @@ fn draw(args: &DrawArgs) -> Outcome {
     };
     let (pair, scene) = drawing.load()?;
     if let Some(path) = &args.record {
-        write(path, mali::record(&pair, &scene).map_err(fault)?)?;
+        write(path, mali::record(&pair, &scene).map_err(|error| fault(error.into()))?)?;
     }
     if args.output.is_none() && !args.running.has_output() && !args.expected.is_given() {
         return Ok(());
@@ -134,14 +163,14 @@ fn draw(args: &DrawArgs) -> Outcome {
     if args.running.is_vulkan()? {
         let context =
             vulkan::Context::new(&vulkan::Options::default()).map_err(|error| Failure::Trouble(error.into()))?;
-        let picture = lifted::draw(&context, &pair, &scene, true).map_err(fault)?;
+        let picture = lifted::draw(&context, &pair, &scene, true).map_err(|error| fault(error.into()))?;
         return drawing.finish(&picture);
     }
     let (engine, threads, watching) = args.running.start()?.take();
     let picture = drawing.draw(&pair, &scene, engine, threads);
     let observed = args.running.finish(watching.as_ref(), &texts(args))?;
     if json {
-        crate::outcome::print_json(&observed.into())?;
+        crate::cli::outcome::print_json(&observed.into())?;
     }
     drawing.finish(&picture?)
 }

@@ -1,6 +1,6 @@
 //! Engines by the names the command line has for them.
 
-use crate::outcome::{Failure, Outcome};
+use crate::cli::outcome::{Failure, Outcome};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use emulator::exec::Engine;

@@ -1,7 +1,7 @@
 //! Flags that a format does not take are mistakes, never ignored.
 
-use crate::formats::{self, Format, Verb};
-use crate::outcome::{Failure, Outcome};
+use crate::cli::formats::{self, Format, Verb};
+use crate::cli::outcome::{Failure, Outcome};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 

@@ -1,14 +1,16 @@
 //! `skrymir gles`: OpenGL ES 2 programs on the emulator, with the unmodified driver of Mesa.
 
 use super::engine::{EngineName, SiliconArgs, default_threads};
-use crate::cleanup;
-use crate::error::{Error, Result, Within};
-use crate::gles::{self, Desktop, Driver, Machine, Record, Session, Show, frames, view};
-use crate::outcome::{Failure, Outcome};
+use crate::cli::cleanup;
+use crate::cli::error::{Error, Result, Within};
+use crate::cli::outcome::{Failure, Outcome};
+use crate::cli::picture::save;
 use clap::Args;
 use emulator::exec::configured::without_fast_paths;
 use emulator::memory::Memory;
-use shim::{Event, Hardware, Input, Options, Screen, Server, Shown, Watch};
+use gles::{Desktop, Driver, Machine, Record, Session, Show, frames, view};
+use scene::picture::Picture;
+use shim::{Event, Hardware, Input, Options, Screen, Server, Shown, Sink, Watch};
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -200,19 +202,19 @@ pub fn run(args: &GlesArgs) -> Outcome {
     let status = status?;
     let failed = status.is_some_and(|status| !status.success());
     if let Some(words) = failed.then(|| gles::missing_library(Path::new(&program[0]))).flatten() {
-        crate::log::message(format_args!("skrymir: {}: {words}", program[0].to_string_lossy()));
+        crate::cli::log::message(format_args!("skrymir: {}: {words}", program[0].to_string_lossy()));
     }
     let shown = args.desktop || args.has_display();
     if failed && !shown && std::env::var_os("EGL_PLATFORM").is_none() {
-        crate::log::note("skrymir: if EGL found no display: EGL_PLATFORM=surfaceless does without one");
+        crate::cli::log::note("skrymir: if EGL found no display: EGL_PLATFORM=surfaceless does without one");
     }
     finish(status)
 }
 
 fn session<'a>(args: &GlesArgs, driver: &'a Driver) -> Result<Session<'a>> {
     match &args.join {
-        Some(folder) => Session::join(driver, folder),
-        None => Session::start(driver, options(args)?),
+        Some(folder) => Ok(Session::join(driver, folder)?),
+        None => Ok(Session::start(driver, options(args)?)?),
     }
 }
 
@@ -402,7 +404,7 @@ fn known(args: &GlesArgs) -> Result<Option<gles::Place>> {
         .to_str()
         .filter(|_| args.has_display() && args.root.is_none());
     match name {
-        Some(name) if find(&args.program[0]).is_err() => gles::place(name),
+        Some(name) if find(&args.program[0]).is_err() => Ok(gles::place(name)?),
         _ => Ok(None),
     }
 }
@@ -452,11 +454,12 @@ fn options(args: &GlesArgs) -> Result<Options> {
         let record = path.and_then(|path| {
             let record = Record::create(&path, gpu, pps);
             record
-                .map_err(|error| crate::log::message(format_args!("skrymir: {error}")))
+                .map_err(|error| crate::cli::log::message(format_args!("skrymir: {error}")))
                 .ok()
         });
         let mut show = Show::new(device);
-        (show.stats, show.dump, show.frames) = (stats, dump, frames.clone());
+        (show.stats, show.dump) = (stats, dump);
+        show.frames = frames.clone().map(|folder| job_pictures(folder, device));
         show.report.clone_from(&report);
         Box::new(Both(show, record))
     });
@@ -474,12 +477,12 @@ fn display(args: &GlesArgs, options: &mut Options) -> Result<()> {
     if let Some(to) = &args.frames {
         sinks.push(match to.to_str() {
             Some("-") => frames::video(std::io::stdout(), args.rate),
-            _ => frames::pictures(to)?,
+            _ => pictures(to)?,
         });
     }
     if args.view {
         let page = view::open(input.clone())?;
-        crate::log::message(format_args!("{}", page.url));
+        crate::cli::log::message(format_args!("{}", page.url));
         sinks.push(page.sink);
     }
     let sink = move |shown: &Shown| sinks.iter().for_each(|sink| sink(shown));
@@ -491,6 +494,35 @@ fn display(args: &GlesArgs, options: &mut Options) -> Result<()> {
         None => "seat0".to_owned(),
     };
     Ok(())
+}
+
+/// Writes the picture of every pixel job into a folder.
+fn job_pictures(folder: PathBuf, device: u64) -> Box<gles::Pictures> {
+    Box::new(move |number, [width, height], rgba| {
+        let path = folder.join(format!("device{device}-job{number:05}.png"));
+        save_or_report(&Picture { width, height, rgba }, &path);
+    })
+}
+
+/// Writes every picture of the display as `frame00000.png` and so on into a folder.
+fn pictures(folder: &Path) -> Result<Box<Sink>> {
+    std::fs::create_dir_all(folder).within(|| format!("cannot make {}", folder.display()))?;
+    let folder = folder.to_owned();
+    Ok(Box::new(move |shown: &Shown| {
+        let picture = Picture {
+            width: shown.width,
+            height: shown.height,
+            rgba: shown.rgba.clone(),
+        };
+        save_or_report(&picture, &folder.join(format!("frame{:05}.png", shown.number)));
+    }))
+}
+
+/// Writes a picture; a failure is printed and does not stop the program.
+fn save_or_report(picture: &Picture, path: &Path) {
+    if let Err(error) = save(picture, path) {
+        crate::cli::log::message(format_args!("skrymir: {error}"));
+    }
 }
 
 /// A seat's name.

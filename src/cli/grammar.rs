@@ -1,8 +1,8 @@
 //! `skrymir grammar`: Khronos' machine-readable grammar, checked, summed up, or made into the built-in tables.
 
-use crate::error::{Cause, Error};
-use crate::grammar::{folder, text};
-use crate::outcome::{Failure, Outcome, print, print_json, write};
+use crate::cli::error::{Cause, Error};
+use crate::cli::grammars::{folder, text};
+use crate::cli::outcome::{Failure, Outcome, print, print_json, write};
 use clap::Args;
 use loader::Report;
 use loader::spirv::grammar::{self, model::Model};

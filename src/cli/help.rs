@@ -1,8 +1,8 @@
 //! What helps to use the command: manuals by topic, pages for `man`, completions for shells.
 
 use super::Cli;
-use crate::error::Within;
-use crate::outcome::{Failure, Outcome, print, write};
+use crate::cli::error::Within;
+use crate::cli::outcome::{Failure, Outcome, print, write};
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use std::path::PathBuf;

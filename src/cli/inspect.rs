@@ -2,11 +2,11 @@
 
 use super::observe::parse_pixel;
 use super::trim::{Jobs, parse_frames};
-use crate::error::Error;
+use crate::cli::error::Error;
 #[cfg(not(target_family = "wasm"))]
-use crate::error::Within;
-use crate::outcome::{Failure, Outcome};
-use crate::log::{Progress, note};
+use crate::cli::error::Within;
+use crate::cli::outcome::{Failure, Outcome};
+use crate::cli::log::{Progress, note};
 use clap::Args;
 #[cfg(not(target_family = "wasm"))]
 use inspect::report::Session;
@@ -47,7 +47,7 @@ pub struct InspectArgs {
 
 /// Runs the command.
 pub fn run(args: &InspectArgs) -> Outcome {
-    let bytes = crate::outcome::read(&args.file)?;
+    let bytes = crate::cli::outcome::read(&args.file)?;
     let trace = Trace::read(&bytes)?;
     let name = args.file.file_name().unwrap_or(args.file.as_os_str()).to_string_lossy();
     let mut pixels: Vec<[u32; 2]> = args.pixel.iter().map(|(x, y)| [*x, *y]).collect();
@@ -66,7 +66,7 @@ pub fn run(args: &InspectArgs) -> Outcome {
     let mut progress = Progress::new("jobs", outline.outline.jobs_of(frames.clone()).len() as u64);
     let report = inspect::report::collect_frames(&trace, &options, outline, frames, &mut || progress.step());
     let report = report.map_err(Error::from)?;
-    crate::outcome::write(output, inspect::report::page(&report, false))?;
+    crate::cli::outcome::write(output, inspect::report::page(&report, false))?;
     faults(&report)
 }
 
@@ -119,7 +119,7 @@ fn serve<'a>(trace: &'a Trace<'a>, options: Options<'a>) -> Outcome {
     is_pixel(&session.outline().outline, pixels)?;
     let site = Recording::new(session);
     let server = Server::start().within(|| "cannot serve the page")?;
-    crate::outcome::print(&format!("{}\n", server.url()))?;
+    crate::cli::outcome::print(&format!("{}\n", server.url()))?;
     Ok(server.serve(&site).within(|| "cannot serve the page")?)
 }
 

@@ -1,12 +1,12 @@
 //! JSON of jobs, streams, profiles and a pixel's fragments. Each verb's document has a schema in
 //! [`schema`](super::schema).
 
-use crate::error::Result;
-use crate::replay::{JobStats, Replay};
+use crate::cli::error::Result;
 use emulator::dump::{self, Command};
 use emulator::exec::observed::{Operand, Painted, PixelFragment, Report, Step, Watched};
 use emulator::memory::Memory;
 use loader::trace::Pipe;
+use runner::replay::{JobStats, Replay};
 use serde_json::{Map, Value, json};
 use utgard::frame::{PpFrame, PpRegisters, WRITE_BACKS, WriteBackSource, WriteBackUnit};
 use utgard::stream::{ListCommand, VertexCommand};

@@ -1,42 +1,51 @@
 //! The command line: one file per verb; the format is chosen by the file's first bytes.
 
+mod args;
 mod r#as;
-pub mod bytes;
-pub mod check;
+pub(crate) mod bytes;
+pub(crate) mod check;
+mod cleanup;
 mod compare;
 mod compile;
-pub mod convert;
+pub(crate) mod convert;
 mod dap;
 mod devices;
 mod diff;
 mod dis;
 mod draw;
 mod engine;
+pub(crate) mod error;
+mod expect;
 mod flags;
+pub(crate) mod formats;
 #[cfg(target_os = "linux")]
 mod gles;
 #[cfg(not(target_os = "linux"))]
 #[path = "gles/elsewhere.rs"]
 mod gles;
 mod grammar;
+mod grammars;
 mod help;
 mod info;
 mod inspect;
 mod json;
+mod log;
 mod observe;
+pub(crate) mod outcome;
 mod pack;
+mod picture;
 mod reflect;
 mod replay;
 mod rewrite;
 mod run;
 mod schema;
 mod trim;
+mod watch;
 
-use crate::args::{AsArgs, CheckArgs, DisArgs, FormatArgs, InfoArgs, RewriteArgs, RunArgs};
-use crate::cleanup;
-use crate::formats::{Format, Verb};
-use crate::log::{Level, detail, set_level};
-use crate::outcome::{Outcome, print, read};
+use crate::cli::args::{AsArgs, CheckArgs, DisArgs, FormatArgs, InfoArgs, RewriteArgs, RunArgs};
+use crate::cli::formats::{Format, Verb};
+use crate::cli::log::{Level, detail, set_level};
+use crate::cli::outcome::{Outcome, print, read};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use flags::Given;
 use std::path::{Path, PathBuf};
@@ -135,7 +144,7 @@ pub fn main() -> ExitCode {
     if !matches!(cli.command, Command::Gles(_))
         && let Err(error) = cleanup::clean_up_on_signals()
     {
-        crate::log::message(format_args!("skrymir: cannot handle signals: {error}"));
+        crate::cli::log::message(format_args!("skrymir: cannot handle signals: {error}"));
     }
     let outcome = run(&cli.command, |verb| Given::new(&Cli::command(), &matches, verb));
     detail(format_args!("{:.3} s", start.elapsed().as_secs_f64()));
@@ -147,7 +156,7 @@ fn in_order(first: &mut PathBuf, second: Option<&mut PathBuf>) {
     let stage = |path: &Path| Stage::of_ending(&path.extension()?.to_string_lossy());
     let Some(second) = second else { return };
     if stage(first) == Some(Stage::Fragment) && stage(second) == Some(Stage::Vertex) {
-        crate::log::note(format_args!(
+        crate::cli::log::note(format_args!(
             "note: {} is the vertex stage and {} the fragment stage",
             second.display(),
             first.display()
@@ -163,7 +172,7 @@ fn ended(outcome: Outcome) -> ExitCode {
         Err(failure) => {
             let text = failure.to_string();
             if !text.is_empty() {
-                crate::log::message(format_args!("skrymir: {text}"));
+                crate::cli::log::message(format_args!("skrymir: {text}"));
             }
             ExitCode::from(failure.cause().exit_code())
         }

@@ -1,8 +1,8 @@
 //! Observation of Mali-400 programs, for `replay` and `draw`.
 
 use super::engine::{EngineName, SiliconArgs, default_threads};
-use crate::error::Within;
-use crate::outcome::{Failure, Outcome};
+use crate::cli::error::Within;
+use crate::cli::outcome::{Failure, Outcome};
 use clap::Args;
 use emulator::exec::Engine;
 use emulator::exec::configured::without_fast_paths;
@@ -185,20 +185,20 @@ impl EngineArgs {
             observed = super::json::observed(&report, self.profile, self.watch_pixel);
         } else {
             for finding in report.findings() {
-                crate::log::note(format_args!("note: {finding}"));
+                crate::cli::log::note(format_args!("note: {finding}"));
             }
             if self.profile {
-                crate::outcome::print(&report.profile())?;
+                crate::cli::outcome::print(&report.profile())?;
             }
         }
         if let Some(path) = &self.lcov {
             let listing = |name: &str| path.with_extension(format!("{name}.s"));
             for (number, program) in report.programs.iter().enumerate() {
                 if program.source.is_none() {
-                    crate::outcome::write(&listing(&report.name(number)), program.listing())?;
+                    crate::cli::outcome::write(&listing(&report.name(number)), program.listing())?;
                 }
             }
-            crate::outcome::write(path, report.lcov(|name| listing(name).display().to_string()))?;
+            crate::cli::outcome::write(path, report.lcov(|name| listing(name).display().to_string()))?;
         }
         Ok(observed)
     }

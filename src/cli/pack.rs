@@ -1,15 +1,16 @@
 //! `skrymir pack`: a VBC from stages.
 
-use crate::args::{Entry, PreprocessArgs};
-use crate::error::Within;
-use crate::link::{self, File};
-use crate::on_change::run_on_change;
-use crate::outcome::{Outcome, read, read_text, write};
-use crate::pack;
+use crate::cli::args::PreprocessArgs;
+use crate::cli::error::{Error, Result, Within};
+use crate::cli::outcome::{Outcome, read, read_text, write};
+use crate::cli::watch::run_on_change;
 use clap::Args;
 use compiler::glsl_es::vulkan::Linked;
-use loader::vbc::Stage;
 use loader::vbc::pack::Names;
+use loader::vbc::{BaseType, Stage, Tables, Variable};
+use runner::link::{self, Entry, File};
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Arguments of `pack`.
@@ -62,7 +63,7 @@ pub(super) fn run(args: &PackArgs) -> Outcome {
 
 fn packed(args: &PackArgs) -> Outcome {
     let names = match &args.names {
-        Some(path) => pack::names(&read_text(path)?).within(|| path.display())?,
+        Some(path) => names(&read_text(path)?).within(|| path.display())?,
         None => Names::default(),
     };
     let paths = [
@@ -92,7 +93,7 @@ fn packed(args: &PackArgs) -> Outcome {
         (*stage, file)
     });
     for (stage, file) in sources.clone() {
-        link::note(&file, stage, &mut linked)?;
+        link::note_interface(&file, stage, &mut linked)?;
     }
     let of = |wanted| {
         sources
@@ -101,15 +102,85 @@ fn packed(args: &PackArgs) -> Outcome {
             .map(|(_, file)| file)
     };
     if let (Some(vertex), Some(fragment)) = (of(Stage::Vert), of(Stage::Frag)) {
-        link::linked(&vertex, &fragment)?;
+        link::check_interfaces(&vertex, &fragment)?;
     }
     for (stage, file) in sources.clone() {
         stages.push((stage, link::stage(&file, stage, &mut linked)?));
     }
     let sources: Vec<(Stage, File<'_>)> = sources.collect();
-    let made = link::file(&stages, &names, &sources)?;
+    let made = link::link_stages(&stages, &names, &sources)?;
     made.notes
         .iter()
-        .for_each(|note| crate::log::note(format_args!("{note}")));
-    write(&args.output, link::checked(made.bytes)?)
+        .for_each(|note| crate::cli::log::note(format_args!("{note}")));
+    write(&args.output, link::check(made.bytes)?)
+}
+
+/// What a names file (TOML) can say:
+///
+/// ```toml
+/// uniform = ["mvp", "tint"]                  # names of the uniform's members, in order
+/// tables = { samplers = 16 }                 # table sizes
+/// [unused-inputs]                            # inputs the code does not read: location = type, columns x rows
+/// 3 = "float2"
+/// 4 = "float4x4"
+/// 8 = "int[3]"
+/// ```
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+struct NamesFile {
+    uniform: Vec<String>,
+    tables: BTreeMap<String, u16>,
+    unused_inputs: BTreeMap<String, String>,
+}
+
+/// Reads a names file.
+///
+/// # Errors
+/// Syntax, unknown keys and types.
+fn names(text: &str) -> Result<Names> {
+    let file: NamesFile = toml::from_str(text)?;
+    let mut sizes = Tables::default().sizes();
+    for (name, size) in &file.tables {
+        let table = Tables::NAMES.iter().position(|known| known == name);
+        let table = table.ok_or_else(|| {
+            Error::usage(format_args!(
+                "no table \"{name}\"; there are {}",
+                Tables::NAMES.join(", ")
+            ))
+        })?;
+        sizes[table] = *size;
+    }
+    let unused = file.unused_inputs.iter().map(|(location, ty)| {
+        let location = location
+            .parse()
+            .map_err(|_| Error::usage(format_args!("\"{location}\" is no location")))?;
+        variable(location, ty).ok_or_else(|| Error::usage(format_args!("\"{ty}\" is no type of vertex inputs")))
+    });
+    let unused_inputs = unused.collect::<Result<_>>()?;
+    Ok(Names {
+        uniform: file.uniform,
+        unused_inputs,
+        tables: Tables::from_sizes(sizes),
+    })
+}
+
+/// A vertex input by the name of its type in VSL.
+fn variable(location: u8, ty: &str) -> Option<Variable> {
+    let (ty, array) = match ty.split_once('[') {
+        Some((ty, count)) => (ty, count.strip_suffix(']')?.parse().ok()?),
+        None => (ty, 1),
+    };
+    let split = ty.find(|c: char| c.is_ascii_digit()).unwrap_or(ty.len());
+    let base = BaseType::from_name(&ty[..split]).filter(|base| base.is_numeric())?;
+    let dims = match ty[split..].split_once('x') {
+        Some((columns, rows)) => [rows.parse().ok()?, columns.parse().ok()?],
+        None if split == ty.len() => [1, 1],
+        None => [ty[split..].parse().ok()?, 1],
+    };
+    Some(Variable {
+        location,
+        base,
+        dims,
+        array,
+    })
 }

@@ -1,7 +1,7 @@
 //! `skrymir reflect`: what an engine needs of a VBC.
 
-use crate::error::Error;
-use crate::outcome::{Outcome, print, read};
+use crate::cli::error::Error;
+use crate::cli::outcome::{Outcome, print, read};
 use clap::Args;
 use loader::{reflect, vbc};
 use std::path::PathBuf;

@@ -2,14 +2,15 @@
 
 use super::json;
 use super::observe::EngineArgs;
-use crate::error::{Error, Result, Within};
-use crate::expect::ExpectArgs;
-use crate::outcome::{Failure, Outcome};
-use crate::picture::Save;
-use crate::replay::{JobStats, Replay, replay_with};
+use crate::cli::error::{Error, Result, Within};
+use crate::cli::expect::ExpectArgs;
+use crate::cli::log::Progress;
+use crate::cli::outcome::{Failure, Outcome};
+use crate::cli::picture::save;
 use clap::Args;
 use emulator::dump;
 use loader::trace::Trace;
+use runner::replay::{JobStats, Replay, replay_with};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -24,7 +25,7 @@ pub struct ReplayArgs {
     /// The recording
     pub file: PathBuf,
     /// Output file for the last picture
-    #[arg(short, long, value_parser = crate::picture::name())]
+    #[arg(short, long, value_parser = crate::cli::picture::name())]
     pub output: Option<PathBuf>,
     /// The expected last picture
     #[command(flatten)]
@@ -43,19 +44,21 @@ pub struct ReplayArgs {
 /// Runs the command.
 pub fn run(args: &ReplayArgs) -> Outcome {
     let json = args.running.json(args.stats || args.dump)?;
-    let bytes = crate::outcome::read(&args.file)?;
+    let bytes = crate::cli::outcome::read(&args.file)?;
     if board::trace::is_trace(&bytes) {
         return registers(args, json, &bytes).map_err(|failure| failure.in_file(&args.file));
     }
     let trace = Trace::read(&bytes).map_err(|error| Failure::from(error).in_file(&args.file))?;
     let (engine, threads, watching) = args.running.start()?.take();
     let (mut number, mut dumped) = (0, Vec::new());
+    let mut progress = Progress::new("jobs", inspect::recorded::jobs(&trace) as u64);
     let dump = |memory: &_, pipe, frame: &[u32]| -> Result<()> {
+        progress.step();
         if args.dump && json {
             dumped.push(json::job(memory, number, pipe, frame)?);
         } else if args.dump {
             let text = format!("job {number}:\n{}\n", dump::job(memory, pipe, frame)?);
-            crate::outcome::print(&text).map_err(|failure| Error::input(format_args!("{failure}")))?;
+            crate::cli::outcome::print(&text).map_err(|failure| Error::input(format_args!("{failure}")))?;
         }
         number += 1;
         Ok(())
@@ -64,13 +67,13 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     let observed = args.running.finish(watching.as_ref(), &[])?;
     let done = done.map_err(|error| Failure::Bad(error).in_file(&args.file))?;
     if json {
-        crate::outcome::print_json(&document(args, &done, dumped, observed))?;
+        crate::cli::outcome::print_json(&document(args, &done, dumped, observed))?;
     } else {
         if args.stats {
-            crate::outcome::print(&stats(&done))?;
+            crate::cli::outcome::print(&stats(&done))?;
         }
         for note in done.gpu.notes.iter() {
-            crate::log::note(format_args!("note: {note}"));
+            crate::cli::log::note(format_args!("note: {note}"));
         }
     }
     if args.output.is_none() && !args.expected.is_given() {
@@ -81,9 +84,9 @@ pub fn run(args: &ReplayArgs) -> Outcome {
     }
     let picture = done
         .picture()
-        .map_err(|error| Failure::Bad(error).in_file(&args.file))?;
+        .map_err(|error| Failure::Bad(error.into()).in_file(&args.file))?;
     if let Some(output) = &args.output {
-        picture.save(output)?;
+        save(&picture, output)?;
     }
     args.expected.hold(&picture, args.output.as_deref())
 }
@@ -103,7 +106,7 @@ fn registers(args: &ReplayArgs, json: bool, bytes: &[u8]) -> Outcome {
     let trace = board::trace::Trace::read(text)?;
     if args.dump {
         for (line, event) in &trace.events {
-            crate::outcome::print(&format!("{line:6} {}\n", trace.describe(event)))?;
+            crate::cli::outcome::print(&format!("{line:6} {}\n", trace.describe(event)))?;
         }
     }
     let (engine, threads) = args.running.unobserved()?;
@@ -111,7 +114,7 @@ fn registers(args: &ReplayArgs, json: bool, bytes: &[u8]) -> Outcome {
     options.threads = threads;
     let played = trace.play(options).within(|| "cannot replay the trace".to_owned())?;
     let played = played.map_err(Failure::bad)?;
-    crate::outcome::print(&format!(
+    crate::cli::outcome::print(&format!(
         "as recorded: {} accesses, {} changes of interrupt lines, {} bytes that jobs wrote\n",
         played.accesses, played.changes, played.bytes
     ))

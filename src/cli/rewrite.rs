@@ -2,8 +2,8 @@
 
 use super::flags::Given;
 use super::open;
-use crate::args::RewriteArgs;
-use crate::outcome::{Outcome, write};
+use crate::cli::args::RewriteArgs;
+use crate::cli::outcome::{Outcome, write};
 
 pub(super) fn run(args: &RewriteArgs, given: &Given) -> Outcome {
     let (bytes, format) = open(&args.file, &args.format, given)?;

@@ -1,6 +1,6 @@
 //! `skrymir schema`: the JSON that verbs print, as JSON schemas.
 
-use crate::outcome::{Outcome, print};
+use crate::cli::outcome::{Outcome, print};
 use clap::{Args, ValueEnum};
 
 /// A verb whose JSON has a schema.

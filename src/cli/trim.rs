@@ -2,15 +2,15 @@
 
 use super::diff::trace;
 use super::engine::{EngineName, plain};
-use crate::error::{Error, Result};
-use crate::log::{Progress, note};
-use crate::outcome::{Failure, Outcome, print_json, read, write};
-use crate::picture::Picture;
-use crate::replay::replay;
+use crate::cli::error::{Error, Result};
+use crate::cli::log::{Progress, note};
+use crate::cli::outcome::{Failure, Outcome, print_json, read, write};
 use clap::Args;
 use inspect::shrink::Shrunk;
 use inspect::trim::{Trimmed, Untouched, trim};
 use loader::trace::Trace;
+use runner::replay::replay_with;
+use scene::picture::Picture;
 use serde_json::json;
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
@@ -172,9 +172,14 @@ fn smallest(trace: &Trace<'_>, jobs: &RangeInclusive<usize>, engine: EngineName)
 /// The picture of a recording's last pixel job, up to a job; nothing where there is none.
 fn picture(trace: &Trace<'_>, last: Option<usize>, engine: EngineName) -> Result<Option<Picture>> {
     let upto = inspect::recorded::up_to(trace, last);
-    let done = replay(&upto, engine.engine().unwrap_or_else(plain), 1)?;
+    let mut progress = Progress::new("jobs", inspect::recorded::jobs(&upto) as u64);
+    let count = |_: &_, _, _: &[u32]| -> Result<()> {
+        progress.step();
+        Ok(())
+    };
+    let done = replay_with(&upto, engine.engine().unwrap_or_else(plain), 1, count)?;
     match done.frame {
-        Some(_) => done.picture().map(Some),
+        Some(_) => Ok(Some(done.picture()?)),
         None => Ok(None),
     }
 }

@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 folder=$(mkdir -p "$1" && cd "$1" && pwd)
 . "$root/tests/setup.sh"
-. "$root/src/gles/apt.sh"
+. "$root/emulator/gles/scripts/apt.sh"
 need_packages gcc g++ libc6-dev libglib2.0-dev libpixman-1-dev libfdt-dev pkg-config meson ninja-build python3 patch xz-utils
 need_rust
 

@@ -4,10 +4,8 @@ use crate::refusal::Refusal;
 use loader::{spirv, vbc};
 use serde::Serialize;
 use serde_json::Value;
-use skrymir::cli::bytes;
-use skrymir::cli::convert::Language;
-use skrymir::formats;
-use skrymir::outcome::Failure;
+use skrymir::command;
+use skrymir::command::{Failure, Language};
 use std::path::Path;
 use translate::ShaderStage;
 
@@ -26,7 +24,7 @@ fn about(name: &str) -> impl Fn(Failure) -> Refusal {
 
 /// The format of a file that is neither text nor words alone, by its first bytes.
 pub fn format(bytes: &[u8]) -> Option<&'static str> {
-    formats::find(None, bytes).map(|format| format.name())
+    command::find(None, bytes).map(|format| format.name())
 }
 
 /// As `skrymir info`; `wanted` names a format for bytes that do not tell it.
@@ -34,7 +32,7 @@ pub fn format(bytes: &[u8]) -> Option<&'static str> {
 /// # Errors
 /// What the command fails with.
 pub fn info(name: &str, bytes: &[u8], wanted: Option<&str>) -> Result<Answer, Refusal> {
-    let info = bytes::info(Path::new(name), bytes, wanted).map_err(about(name))?;
+    let info = command::info(Path::new(name), bytes, wanted).map_err(about(name))?;
     Ok(Answer {
         text: info.text,
         json: info.json,
@@ -46,7 +44,7 @@ pub fn info(name: &str, bytes: &[u8], wanted: Option<&str>) -> Result<Answer, Re
 /// # Errors
 /// None that is about the file.
 pub fn check(name: &str, bytes: &[u8], wanted: Option<&str>) -> Result<Answer, Refusal> {
-    let checked = bytes::check(Path::new(name), bytes, wanted).map_err(about(name))?;
+    let checked = command::check(Path::new(name), bytes, wanted).map_err(about(name))?;
     Ok(Answer {
         text: checked.to_text(),
         json: serde_json::to_value(&checked).unwrap_or_default(),
@@ -58,7 +56,7 @@ pub fn check(name: &str, bytes: &[u8], wanted: Option<&str>) -> Result<Answer, R
 /// # Errors
 /// What the command fails with.
 pub fn dis(name: &str, bytes: &[u8], wanted: Option<&str>, stage: Option<&str>) -> Result<String, Refusal> {
-    bytes::dis(Path::new(name), bytes, wanted, stage).map_err(about(name))
+    command::dis(Path::new(name), bytes, wanted, stage).map_err(about(name))
 }
 
 /// As `skrymir as`.
@@ -66,7 +64,7 @@ pub fn dis(name: &str, bytes: &[u8], wanted: Option<&str>, stage: Option<&str>) 
 /// # Errors
 /// What the command fails with.
 pub fn assemble(name: &str, text: &str) -> Result<Vec<u8>, Refusal> {
-    bytes::assemble(Path::new(name), text).map_err(about(name))
+    command::assemble(Path::new(name), text).map_err(about(name))
 }
 
 /// The stages that a VBC has code for.
@@ -74,8 +72,9 @@ pub fn assemble(name: &str, text: &str) -> Result<Vec<u8>, Refusal> {
 /// # Errors
 /// When it is no VBC.
 pub fn stages(name: &str, bytes: &[u8]) -> Result<Vec<String>, Refusal> {
-    let stages = formats::vbc_stages(bytes, None).map_err(|failure| about(name)(failure.in_file(Path::new(name))))?;
-    Ok(stages.into_iter().map(|(stage, _)| stage).collect())
+    let file = vbc::read(bytes).map_err(|error| Refusal::about(format_args!("{name}: {error}"), [name]))?;
+    let stages = vbc::Stage::ALL.into_iter().filter(|stage| file.code(*stage).is_some());
+    Ok(stages.map(|stage| stage.to_string()).collect())
 }
 
 /// A VBC with the code of one stage replaced by a SPIR-V module.
@@ -123,6 +122,6 @@ pub fn convert(
         Some("comp") => Some(ShaderStage::Compute),
         Some(other) => return Err(unknown(&format!("stage {other}"))),
     };
-    let written = bytes::convert(Path::new(name), bytes, wanted, to, stage).map_err(about(name))?;
+    let written = command::convert(Path::new(name), bytes, wanted, to, stage).map_err(about(name))?;
     Ok(written.bytes)
 }

@@ -7,12 +7,12 @@ use crate::watched::Near;
 use emulator::exec::wide::Wide;
 use loader::mbs::{self, Stage};
 use loader::vbc::{BaseType, Shape, TexelRank};
+use runner::link::File;
+use runner::mali::{self, Pair, program_with_report};
+use scene::picture::Picture;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use skrymir::cli::bytes;
-use skrymir::link::File;
-use skrymir::mali::{self, Pair, program_with_report};
-use skrymir::picture::Picture;
+use skrymir::command;
 use std::path::Path;
 use translate::frontend::Settings;
 
@@ -214,7 +214,7 @@ impl Shaders {
         for fragment in &mut report.pixel {
             fragment.steps.truncate(MAX_STEPS);
         }
-        Ok(bytes::watched(&report, false, Some(at)))
+        Ok(command::observed(&report, false, Some(at)))
     }
 
     /// The draw as a recording of its two jobs, as `skrymir draw --record` writes it.

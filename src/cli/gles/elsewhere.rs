@@ -1,6 +1,6 @@
 //! `skrymir gles` where there is no Linux: it says so.
 
-use crate::outcome::{Failure, Outcome};
+use crate::cli::outcome::{Failure, Outcome};
 use clap::Args;
 use std::ffi::OsString;
 

@@ -2,9 +2,9 @@
 
 use crate::common;
 
-use skrymir::engines::{Drawn, Part, Row, Subject, Verdict, blame, judge};
-use skrymir::mali::Pair;
 use skrymir::picture::Picture;
+use skrymir::runner::engines::{Drawn, Part, Row, Subject, Verdict, blame, judge};
+use skrymir::runner::mali::Pair;
 use skrymir::scene::Scene;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -26,7 +26,7 @@ fn scene() -> Scene {
 fn agree(files: &[(PathBuf, Option<PathBuf>)]) -> (usize, usize) {
     let (mut emulated, mut pictures, mut bad) = (0, 0, Vec::new());
     for (first, second) in files {
-        let subject = match Subject::load(first, second.as_deref(), &Default::default()) {
+        let subject = match Subject::load(first, second.as_deref()) {
             Ok(subject) => subject,
             Err(error) => {
                 println!("{}: {error}", first.display());
@@ -214,7 +214,7 @@ fn field_shaders_match_on_every_engine_and_a_planted_fault_is_found() {
     let mut bad = Vec::new();
     for vertex in all.into_iter().step_by(step) {
         let fragment = vertex.with_extension("frag");
-        let Ok(mut subject) = Subject::load(&vertex, Some(&fragment), &Default::default()) else {
+        let Ok(mut subject) = Subject::load(&vertex, Some(&fragment)) else {
             continue;
         };
         let rows = subject.draw(&scene(), None);

@@ -192,7 +192,7 @@ fn recordings_are_replayed() {
         }
         let bytes = std::fs::read(folder.path().join("device0.trace")).expect("a recording");
         let trace = skrymir::loader::trace::Trace::read(&bytes).expect("a good recording");
-        let replay = skrymir::replay::replay(&trace, Box::new(skrymir::emulator::exec::scalar::Scalar), 1);
+        let replay = skrymir::runner::replay::replay(&trace, Box::new(skrymir::emulator::exec::scalar::Scalar), 1);
         let replay = replay.expect("it runs again");
         assert_eq!(replay.jobs.len(), 40);
         let picture = replay.picture().expect("a picture");

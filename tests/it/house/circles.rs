@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Source folders of the crates.
-const CRATES: [&str; 17] = [
+const CRATES: [&str; 20] = [
     "emulator/compiler/src",
+    "emulator/gles/src",
     "emulator/inspect/src",
     "emulator/jit/src",
     "emulator/lift/src",
@@ -17,10 +18,12 @@ const CRATES: [&str; 17] = [
     "emulator/utgard/src",
     "emulator/wasm/src",
     "loader/src",
+    "loader/s0/src",
     "loader/translate/src",
     "src",
     "vulkan/capi/src",
     "vulkan/src",
+    "vulkan/runner/src",
     "vulkan/scene/src",
     "vulkan/script/src",
 ];

@@ -5,9 +5,10 @@ use crate::common;
 use std::path::{Path, PathBuf};
 
 /// The libraries; the facade exists for the command line.
-pub const LIBRARIES: [&str; 16] = [
+pub const LIBRARIES: [&str; 19] = [
     "",
     "emulator/compiler",
+    "emulator/gles",
     "emulator/inspect",
     "emulator/jit",
     "emulator/lift",
@@ -17,9 +18,11 @@ pub const LIBRARIES: [&str; 16] = [
     "emulator/utgard",
     "emulator/wasm",
     "loader",
+    "loader/s0",
     "loader/translate",
     "vulkan",
     "vulkan/capi",
+    "vulkan/runner",
     "vulkan/scene",
     "vulkan/script",
 ];

@@ -8,7 +8,7 @@ use emulator::exec::wide::Wide;
 use inspect::report::{Options, collect, page};
 use loader::trace::{Record, Trace};
 use skrymir::picture::Picture;
-use skrymir::replay::replay;
+use skrymir::runner::replay::replay;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Cursor};
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@ use emulator::exec::wide::Wide;
 use inspect::diff::diff;
 use inspect::shrink::shrink;
 use loader::trace::{Pipe, Record, Trace};
-use skrymir::replay::replay;
+use skrymir::runner::replay::replay;
 
 fn engine() -> Box<dyn Engine> {
     Box::new(Wide::default())

@@ -6,12 +6,12 @@ use emulator::exec::Engine;
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
 use emulator::exec::wide::Wide;
-use skrymir::engines;
 use skrymir::harness;
-use skrymir::link;
 use skrymir::loader::mbs::SymbolType;
-use skrymir::mali::{self, Pair};
 use skrymir::picture::{Picture, compare};
+use skrymir::runner::engines;
+use skrymir::runner::link;
+use skrymir::runner::mali::{self, Pair};
 use skrymir::scene::{Numbers, Scene, Slot};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const SAMPLE: usize = 12;
 
 /// Draws a pair on every engine: whether all pictures are equal; `None` without a picture.
 fn agree(vertex: &Path, fragment: &Path, scene: &Scene) -> Option<bool> {
-    let pair = Pair::load(vertex, fragment, &Default::default()).ok()?;
+    let pair = Pair::load(vertex, fragment).ok()?;
     let draw = mali::prepare(&pair, scene).ok()?;
     let picture = |engine: Box<dyn Engine>| mali::run(&draw, engine, 1);
     let want = picture(Box::new(Scalar)).ok()?;
@@ -177,7 +177,7 @@ const FAR: u8 = 16;
 struct Drawn {
     emulated: Picture,
     own: Scene,
-    made: packed::Made,
+    made: link::LinkedVbc,
 }
 
 impl Drawn {
@@ -193,7 +193,7 @@ impl Drawn {
             }
             None => &source.fragment,
         };
-        let pair = Pair::load(&source.vertex, fragment, &Default::default()).ok()?;
+        let pair = Pair::load(&source.vertex, fragment).ok()?;
         let mut own = source.scene.clone();
         let [(_, symbols), ..] = pair.fragment.tables();
         let kinds = [SymbolType::SAMPLER_2D, SymbolType::SAMPLER_CUBE];
@@ -201,14 +201,14 @@ impl Drawn {
         own.slots = samplers.map(|sampler| (sampler.name(), one_colour())).collect();
         let emulated = mali::run(&mali::prepare(&pair, &own).ok()?, Box::new(Scalar), 1).ok()?;
         let bytes = [&source.vertex, &source.fragment].map(|path| std::fs::read(path).unwrap_or_default());
-        let file = |path, bytes| packed::File {
+        let file = |path, bytes| link::File {
             path,
             bytes,
             entries: &[],
             settings: skrymir::translate::frontend::Settings::NONE,
         };
         let second = (source.vertex != source.fragment).then(|| file(&source.fragment, &bytes[1]));
-        let made = packed::vbc(&file(&source.vertex, &bytes[0]), second.as_ref()).ok()?;
+        let made = link::link(&file(&source.vertex, &bytes[0]), second.as_ref()).ok()?;
         Some(Self { emulated, own, made })
     }
 

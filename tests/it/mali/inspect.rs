@@ -7,9 +7,9 @@ use emulator::exec::wide::Wide;
 use inspect::history::End;
 use inspect::report::{Kind, Options, Pp, Report, ResourceKind, Session, collect, collect_frames, outline, page};
 use loader::trace::{Record, Trace};
-use skrymir::mali::{self, Pair};
 use skrymir::picture::Picture;
-use skrymir::replay::replay;
+use skrymir::runner::mali::{self, Pair};
+use skrymir::runner::replay::replay;
 use skrymir::scene::Scene;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
@@ -19,12 +19,7 @@ use std::process::{Command, Output};
 /// The triangle of the examples as a recording.
 pub(super) fn own() -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mali");
-    let pair = Pair::load(
-        &folder.join("triangle.vert.s"),
-        &folder.join("triangle.frag.s"),
-        &Default::default(),
-    )
-    .unwrap();
+    let pair = Pair::load(&folder.join("triangle.vert.s"), &folder.join("triangle.frag.s")).unwrap();
     let scene = Scene {
         size: Some([64, 48]),
         ..Scene::default()

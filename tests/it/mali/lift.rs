@@ -8,9 +8,9 @@ use emulator::gpu::Gpu;
 use lift::interface::Interface;
 use loader::mbs::{Program, Stage};
 use loader::trace::{Pipe, Record, Trace};
-use skrymir::lifted;
 use skrymir::picture::Picture;
-use skrymir::replay;
+use skrymir::runner::lifted;
+use skrymir::runner::replay;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
@@ -211,7 +211,7 @@ fn a_recorded_draw_is_converted() {
         if text.is_none() {
             let mut gpu = Gpu::new(Box::new(Scalar));
             let prepared = driver::prepare(&mut gpu, draw).expect("a draw");
-            let trace = skrymir::mali::recording(&gpu.memory, &prepared);
+            let trace = skrymir::runner::mali::recording(&gpu.memory, &prepared);
             std::fs::write(&place, trace).expect("a file");
             text = Some(draw.fragment.code.clone());
         }

@@ -6,9 +6,9 @@ use emulator::exec::Engine;
 use emulator::exec::observed::{Observed, Report, Tell};
 use emulator::exec::scalar::Scalar;
 use loader::trace::Trace;
-use skrymir::mali::{self, Pair};
 use skrymir::picture::Picture;
-use skrymir::replay::replay;
+use skrymir::runner::mali::{self, Pair};
+use skrymir::runner::replay::replay;
 use skrymir::scene::Scene;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn watched(fragment: &str, tell: Tell) -> (Picture, Report, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.s");
     std::fs::write(&path, fragment).unwrap();
-    let pair = Pair::load(&example("triangle.vert.s"), &path, &Default::default()).unwrap();
+    let pair = Pair::load(&example("triangle.vert.s"), &path).unwrap();
     let text = Text::default();
     let engine = Observed::new(tell, Box::new(text.clone()));
     let scene = Scene {

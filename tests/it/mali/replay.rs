@@ -10,7 +10,7 @@ use emulator::exec::wide::Wide;
 use emulator::simd::Level;
 use loader::trace::{Record, Trace};
 use skrymir::picture::Picture;
-use skrymir::replay::replay;
+use skrymir::runner::replay::replay;
 use std::path::Path;
 
 fn engines() -> Vec<Box<dyn Engine>> {

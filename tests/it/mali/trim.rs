@@ -7,7 +7,7 @@ use emulator::exec::wide::Wide;
 use inspect::trim::{Untouched, trim};
 use loader::trace::{Record, Trace};
 use skrymir::picture::Picture;
-use skrymir::replay::replay;
+use skrymir::runner::replay::replay;
 
 fn engine() -> Box<dyn Engine> {
     Box::new(Wide::default())

@@ -2,7 +2,7 @@
 //! memory.
 
 use loader::sl;
-use skrymir::s0::{Host, Kind};
+use skrymir::s0::{ErrorKind, Host};
 
 #[test]
 fn memory_is_flat_over_many_steps() {
@@ -32,7 +32,7 @@ fn alone_in_its_process() {
     let before = resident();
     let steps = 20_000_000;
     let mut host = Host::new(&library).with_fuel(steps);
-    assert_eq!(host.run(b"fuel").unwrap_err().kind(), Kind::Fuel);
+    assert_eq!(host.run(b"fuel").unwrap_err().kind(), ErrorKind::Fuel);
     let grown = resident().saturating_sub(before);
     println!("{steps} invocations: {grown} bytes more resident");
     assert!(grown < 4 << 20, "{grown} bytes more");

@@ -4,7 +4,7 @@
 use crate::common;
 
 use loader::sl::{self, Library};
-use skrymir::s0::{Call, HardError, Host, Kind, Next, Outcome, Primitive};
+use skrymir::s0::{Call, Error, ErrorKind, Host, Next, Outcome, Primitive};
 use std::path::{Path, PathBuf};
 
 fn folder(name: &str) -> PathBuf {
@@ -18,7 +18,7 @@ fn parse(path: &Path) -> Library<'static> {
 }
 
 /// Runs the last unit.
-fn run(library: &Library<'_>, fuel: u64) -> Result<Outcome, HardError> {
+fn run(library: &Library<'_>, fuel: u64) -> Result<Outcome, Error> {
     let unit = library.modules.last().unwrap().name.content;
     Host::new(library).with_fuel(fuel).run(library.bytes(unit))
 }
@@ -34,7 +34,7 @@ fn the_corpus_runs_as_it_should() {
         let name = path.file_name().unwrap().to_str().unwrap();
         if name.starts_with("horrible_example") {
             let error = result.unwrap_err();
-            assert_eq!(error.kind(), Kind::ReceivingMismatch);
+            assert_eq!(error.kind(), ErrorKind::ReceivingMismatch);
             assert!(error.to_string().contains("block main@7"), "{error}");
         } else {
             assert_eq!(result, Ok(Outcome::Succeeded), "{name}");
@@ -69,65 +69,75 @@ fn samples_succeed_in_both_versions_and_without_constants_in_order() {
 }
 
 /// Each kind of hard error: the sample's name, what the message says, and where.
-const ERRORS: [(&str, Kind, &str, &str); 13] = [
+const ERRORS: [(&str, ErrorKind, &str, &str); 13] = [
     (
         "duplicate_name",
-        Kind::DuplicateName,
+        ErrorKind::DuplicateName,
         "there is $finish already",
         "duplicate_name.s0:7:5",
     ),
     (
         "missing_value",
-        Kind::MissingValue,
+        ErrorKind::MissingValue,
         "there is no nothing",
         "missing_value.s0:7:20",
     ),
-    ("left_over", Kind::LeftOver, "kept would be lost", "left_over.s0:8:8"),
+    (
+        "left_over",
+        ErrorKind::LeftOver,
+        "kept would be lost",
+        "left_over.s0:8:8",
+    ),
     (
         "wrong_kind",
-        Kind::WrongKind,
+        ErrorKind::WrongKind,
         "value is $finish, not a literal",
         "wrong_kind.s0:9:8",
     ),
     (
         "not_invokable",
-        Kind::NotInvokable,
+        ErrorKind::NotInvokable,
         "a literal is invoked",
         "not_invokable.s0:8:8",
     ),
     (
         "unknown_branch",
-        Kind::UnknownBranch,
+        ErrorKind::UnknownBranch,
         "$finish has no branch perhaps",
         "unknown_branch.s0:7:8",
     ),
     (
         "receiving_mismatch",
-        Kind::ReceivingMismatch,
+        ErrorKind::ReceivingMismatch,
         "receives (finish), not ($finish)",
         "receiving_mismatch.s0:8:8",
     ),
     (
         "containing_mismatch",
-        Kind::ContainingMismatch,
+        ErrorKind::ContainingMismatch,
         "contains (finish), not ($finish)",
         "containing_mismatch.s0:7:5",
     ),
     (
         "unknown_unit",
-        Kind::UnknownUnit,
+        ErrorKind::UnknownUnit,
         "there is no unit primitive.nothing",
         "unknown_unit.s0:2:44",
     ),
     (
         "dependency_cycle",
-        Kind::DependencyCycle,
+        ErrorKind::DependencyCycle,
         "dependency_cycle needs dependency_cycle",
         "dependency_cycle.s0:2:44",
     ),
-    ("no_loader", Kind::NoLoader, "no_loader does not contain nothing", ""),
-    ("number", Kind::Number, "twelve", "number.s0:9:8"),
-    ("fuel", Kind::Fuel, "1000 invocations", ""),
+    (
+        "no_loader",
+        ErrorKind::NoLoader,
+        "no_loader does not contain nothing",
+        "",
+    ),
+    ("number", ErrorKind::Number, "twelve", "number.s0:9:8"),
+    ("fuel", ErrorKind::Fuel, "1000 invocations", ""),
 ];
 
 #[test]
@@ -178,7 +188,7 @@ impl Primitive for Engine {
         "the engine"
     }
 
-    fn invoke(self: Box<Self>, call: Call) -> Result<Next, HardError> {
+    fn invoke(self: Box<Self>, call: Call) -> Result<Next, Error> {
         match &*call.branch {
             b"drop" => call.give_back(Vec::new()),
             _ => Err(call.unknown_branch()),
@@ -214,5 +224,5 @@ fn closures_in_closures_are_dropped_without_a_stack() {
     .replace("-> $finish again ();", "next = closure containing () -> first; -> next ($finish);");
     let library = sl::parse(&text, "chain.s0").unwrap();
     let error = Host::new(&library).with_fuel(300_000).run(b"chain").unwrap_err();
-    assert_eq!(error.kind(), Kind::Fuel);
+    assert_eq!(error.kind(), ErrorKind::Fuel);
 }

@@ -1,5 +1,6 @@
 //! SPIR-V modules for tests and benches, and the reference tools as processes.
 
+use skrymir::loader::vbc;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,11 +51,14 @@ pub fn stages(corpus: &Path) -> Vec<Sample> {
     for path in crate::common::files(corpus, "vbc") {
         let bytes = std::fs::read(&path).expect("a readable file");
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        for (stage, words) in skrymir::formats::vbc_stages(&bytes, None).unwrap_or_default() {
-            found.push(Sample {
-                name: format!("{name} {stage}"),
-                words,
-            });
+        let Ok(file) = vbc::read(&bytes) else { continue };
+        for stage in vbc::Stage::ALL {
+            if let Some(code) = file.code(stage) {
+                found.push(Sample {
+                    name: format!("{name} {stage}"),
+                    words: code.words(),
+                });
+            }
         }
     }
     found

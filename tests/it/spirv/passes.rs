@@ -4,7 +4,7 @@ use crate::common::{data, files};
 use script::run::{Code, Compile, CompileError, Text, Verdict};
 use skrymir::loader::spirv::transform::{PASSES, Pass, bounded, build};
 use skrymir::loader::spirv::{self, Grammar, validate};
-use skrymir::scripts::Compiler;
+use skrymir::runner::script::Compiler;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The shaders of a script behind a pass.

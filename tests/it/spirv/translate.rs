@@ -4,9 +4,9 @@
 use crate::common::{corpus, data, is_whole_field};
 use script::run::Verdict;
 use serde_json::Value;
-use skrymir::args::Through as Way;
 use skrymir::loader::spirv;
-use skrymir::scripts::{Compiler, Through};
+use skrymir::runner::script::RoundTrip as Way;
+use skrymir::runner::script::{Compiler, Through};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
