@@ -19,10 +19,12 @@ pub enum ErrorKind {
 /// An error with format, place and byte offset; one machine word wide.
 ///
 /// Displays as `vbc: uniform member 3: name runs past end of file (at offset 0x1f4)`.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<Inner>);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{format}: {}{message}{}", self.prefix(), self.suffix())]
 struct Inner {
     kind: ErrorKind,
     format: &'static str,
@@ -41,6 +43,26 @@ impl PartialEq for Inner {
 }
 
 impl Eq for Inner {}
+
+impl Inner {
+    /// The place and the kind, in front of the message.
+    fn prefix(&self) -> String {
+        let place = match self.place.as_str() {
+            "" => String::new(),
+            place => format!("{place}: "),
+        };
+        match self.kind {
+            ErrorKind::Invalid => place,
+            ErrorKind::Unsupported => place + "unsupported: ",
+        }
+    }
+
+    /// The offset, behind the message.
+    fn suffix(&self) -> String {
+        let offset = self.offset.map(|offset| format!(" (at offset {offset:#x})"));
+        offset.unwrap_or_default()
+    }
+}
 
 impl Error {
     /// An error of `kind` in a file of `format` (its short lower-case name).
@@ -118,52 +140,9 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner {
-            kind,
-            format,
-            place,
-            message,
-            offset,
-            ..
-        } = &*self.0;
-        write!(f, "{format}: ")?;
-        if !place.is_empty() {
-            write!(f, "{place}: ")?;
-        }
-        if *kind == ErrorKind::Unsupported {
-            write!(f, "unsupported: ")?;
-        }
-        write!(f, "{message}")?;
-        if let Some(offset) = offset {
-            write!(f, " (at offset {offset:#x})")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl Cause for Error {
-    fn source(&self) -> Option<&(dyn Cause + 'static)> {
-        self.0.source.as_deref().map(|source| source as _)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn is_one_word() {
-        assert_eq!(size_of::<Error>(), size_of::<usize>());
-        assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
-    }
 
     #[test]
     fn keeps_what_caused_it() {

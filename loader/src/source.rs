@@ -1,11 +1,11 @@
 //! Errors in source text, such as assembly.
 
-use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
 /// Where a text breaks the rules of its language, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {message}")]
 pub struct SourceError {
     /// Byte range in the text.
     pub span: Range<usize>,
@@ -16,14 +16,6 @@ pub struct SourceError {
     /// What is wrong, and what was expected.
     pub message: String,
 }
-
-impl fmt::Display for SourceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
-    }
-}
-
-impl std::error::Error for SourceError {}
 
 impl SourceError {
     /// An error about these bytes of `text`; the span is clamped to character boundaries.

@@ -7,21 +7,28 @@ use std::fmt;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of this crate; one machine word wide.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<ErrorKind>);
 
 /// Which is at fault: the file, the caller's data, or the machine.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The file is invalid, or the loader does not support it.
-    Load(loader::Error),
+    #[error("{0}")]
+    Load(#[from] loader::Error),
     /// The device lacks a feature, or a limit is too small; the driver was not called.
+    #[error("vulkan: unsupported: {0}")]
     Unsupported(String),
     /// The data does not match the shader.
+    #[error("vulkan: {0}")]
     Data(String),
     /// No Vulkan, or no such device, on this machine.
+    #[error("vulkan: {0}")]
     NoDevice(String),
     /// A Vulkan call failed.
+    #[error("vulkan: {call} failed: {result}")]
     Vulkan {
         /// The call.
         call: &'static str,
@@ -29,8 +36,10 @@ pub enum ErrorKind {
         result: vk::Result,
     },
     /// Out of device memory.
+    #[error("vulkan: no memory: {0}")]
     Memory(String),
     /// The device did not finish in time.
+    #[error("vulkan: the device did not finish in time")]
     Timeout,
 }
 
@@ -66,44 +75,12 @@ impl Error {
     }
 }
 
-impl From<ErrorKind> for Error {
-    fn from(kind: ErrorKind) -> Self {
-        Self(Box::new(kind))
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind() {
-            ErrorKind::Load(error) => error.fmt(f),
-            ErrorKind::Unsupported(what) => write!(f, "vulkan: unsupported: {what}"),
-            ErrorKind::Data(what) => write!(f, "vulkan: {what}"),
-            ErrorKind::NoDevice(what) => write!(f, "vulkan: {what}"),
-            ErrorKind::Vulkan { call, result } => write!(f, "vulkan: {call} failed: {result}"),
-            ErrorKind::Memory(what) => write!(f, "vulkan: no memory: {what}"),
-            ErrorKind::Timeout => write!(f, "vulkan: the device did not finish in time"),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self.kind() {
-            ErrorKind::Load(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<loader::Error> for Error {
-    fn from(error: loader::Error) -> Self {
-        ErrorKind::Load(error).into()
+impl<E> From<E> for Error
+where
+    ErrorKind: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self(Box::new(error.into()))
     }
 }
 
@@ -116,16 +93,5 @@ pub(crate) trait Call<T> {
 impl<T> Call<T> for std::result::Result<T, vk::Result> {
     fn call(self, call: &'static str) -> Result<T> {
         self.map_err(|result| ErrorKind::Vulkan { call, result }.into())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn is_one_word() {
-        assert_eq!(size_of::<Error>(), size_of::<usize>());
-        assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
     }
 }

@@ -1,18 +1,21 @@
 //! The error type of this crate.
 
 use emulator::fault::Fault;
-use std::fmt;
 
 /// Why a recording cannot be inspected; one machine word wide.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<ErrorKind>);
 
 /// What went wrong.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A fault of a job or a buffer object: index of the job, and the record's byte offset.
-    Fault(usize, u64, Fault),
+    #[error("trace: job {0} (at offset {1:#x}): {2}")]
+    Fault(usize, u64, #[source] Fault),
     /// The request names something that is not in the recording.
+    #[error("{0}")]
     Request(String),
 }
 
@@ -21,13 +24,13 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     /// The request cannot be satisfied.
-    pub fn request(message: impl fmt::Display) -> Self {
-        Self(Box::new(ErrorKind::Request(message.to_string())))
+    pub fn request(message: impl std::fmt::Display) -> Self {
+        ErrorKind::Request(message.to_string()).into()
     }
 
     /// A fault at a record.
     pub fn fault(job: usize, offset: u64, fault: Fault) -> Self {
-        Self(Box::new(ErrorKind::Fault(job, offset, fault)))
+        ErrorKind::Fault(job, offset, fault).into()
     }
 
     /// What went wrong.
@@ -36,26 +39,11 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind() {
-            ErrorKind::Fault(job, offset, fault) => write!(f, "trace: job {job} (at offset {offset:#x}): {fault}"),
-            ErrorKind::Request(message) => f.write_str(message),
-        }
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self.kind() {
-            ErrorKind::Fault(.., fault) => Some(fault),
-            ErrorKind::Request(_) => None,
-        }
+impl<E> From<E> for Error
+where
+    ErrorKind: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self(Box::new(error.into()))
     }
 }

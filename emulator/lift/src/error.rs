@@ -1,15 +1,16 @@
 //! The error type of this crate.
 
-use std::fmt;
-
 /// Why a program cannot be lifted; one machine word wide.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<ErrorKind>);
 
 /// What went wrong.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The words are not a program.
+    #[error("mbs: no program: {message} (at instruction {place})")]
     Code {
         /// Instruction (GP) or word (PP).
         place: u32,
@@ -17,6 +18,7 @@ pub enum ErrorKind {
         message: String,
     },
     /// A construct has no known meaning, or no equivalent in the target languages.
+    #[error("mbs: unsupported: {message} (at instruction {place})")]
     Unsupported {
         /// Instruction (GP) or word (PP).
         place: u32,
@@ -24,9 +26,11 @@ pub enum ErrorKind {
         message: String,
     },
     /// The symbols are insufficient.
+    #[error("mbs: {0}")]
     Interface(String),
     /// naga rejects the result, which is a bug in this crate.
-    Module(translate::Error),
+    #[error("mbs: the lifted shader is not valid: {0}")]
+    Module(#[source] translate::Error),
 }
 
 impl Error {
@@ -53,49 +57,11 @@ impl Error {
     }
 }
 
-impl From<ErrorKind> for Error {
-    fn from(kind: ErrorKind) -> Self {
-        Self(Box::new(kind))
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind() {
-            ErrorKind::Code { place, message } => write!(f, "mbs: no program: {message} (at instruction {place})"),
-            ErrorKind::Unsupported { place, message } => {
-                write!(f, "mbs: unsupported: {message} (at instruction {place})")
-            }
-            ErrorKind::Interface(message) => write!(f, "mbs: {message}"),
-            ErrorKind::Module(error) => write!(f, "mbs: the lifted shader is not valid: {error}"),
-        }
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self.kind() {
-            ErrorKind::Module(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn is_one_word_and_has_a_source() {
-        assert_eq!(size_of::<Error>(), size_of::<usize>());
-        let refused = translate::Error::from(translate::ErrorKind::Entry("no entry point".to_owned()));
-        let error = Error::from(ErrorKind::Module(refused));
-        assert_eq!(std::error::Error::source(&error).unwrap().to_string(), "no entry point");
+impl<E> From<E> for Error
+where
+    ErrorKind: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self(Box::new(error.into()))
     }
 }

@@ -2,12 +2,13 @@
 
 use crate::{Language, Target};
 use loader::SourceError;
-use std::fmt;
 
 /// Result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A failure to read or write a shader; one machine word wide.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<ErrorKind>);
 
 /// A file included by a text.
@@ -20,21 +21,25 @@ pub struct File {
 }
 
 /// What went wrong.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The file breaks its format, or contains something that this crate cannot translate.
-    File(loader::Error),
+    #[error("{0}")]
+    File(#[from] loader::Error),
     /// A text breaks the rules of its language, or uses a feature that naga lacks.
+    #[error("{language}: {}{error}", file.as_ref().map(|file| format!("{}: ", file.name)).unwrap_or_default())]
     Text {
         /// The text's language.
         language: Language,
         /// Line, column and message.
+        #[source]
         error: SourceError,
         /// The included file with the error, if it is not in the text itself.
         file: Option<Box<File>>,
     },
     /// naga's validator or SPIR-V reader rejects a module.
+    #[error("{language}: {}naga: {message}", if *.unsupported { "unsupported: " } else { "" })]
     Module {
         /// The language that the module came from.
         language: Language,
@@ -46,10 +51,13 @@ pub enum ErrorKind {
         unsupported: bool,
     },
     /// The requested entry point is missing, or none was requested and there are several.
+    #[error("{0}")]
     Entry(String),
     /// The language of a file cannot be determined, or does not match the request.
+    #[error("{0}")]
     Language(String),
     /// The target language cannot express the shader, or its checker rejects the result.
+    #[error("{target}: unsupported: {message}")]
     Write {
         /// The target.
         target: Target,
@@ -57,8 +65,10 @@ pub enum ErrorKind {
         message: String,
     },
     /// This program was built without a required component.
+    #[error("{0}")]
     Unavailable(String),
     /// naga panicked.
+    #[error("unsupported: naga panicked {doing}: {message}")]
     Panicked {
         /// What naga was doing.
         doing: &'static str,
@@ -129,57 +139,12 @@ impl Error {
     }
 }
 
-impl From<ErrorKind> for Error {
-    fn from(kind: ErrorKind) -> Self {
-        Self(Box::new(kind))
-    }
-}
-
-impl From<loader::Error> for Error {
-    fn from(error: loader::Error) -> Self {
-        ErrorKind::File(error).into()
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind() {
-            ErrorKind::File(error) => error.fmt(f),
-            ErrorKind::Text { language, error, file } => match file {
-                Some(file) => write!(f, "{language}: {}: {error}", file.name),
-                None => write!(f, "{language}: {error}"),
-            },
-            ErrorKind::Module {
-                language,
-                message,
-                unsupported,
-                ..
-            } => {
-                let kind = if *unsupported { "unsupported: " } else { "" };
-                write!(f, "{language}: {kind}naga: {message}")
-            }
-            ErrorKind::Entry(message) | ErrorKind::Language(message) | ErrorKind::Unavailable(message) => {
-                f.write_str(message)
-            }
-            ErrorKind::Write { target, message } => write!(f, "{target}: unsupported: {message}"),
-            ErrorKind::Panicked { doing, message } => write!(f, "unsupported: naga panicked {doing}: {message}"),
-        }
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self.kind() {
-            ErrorKind::File(error) => Some(error),
-            ErrorKind::Text { error, .. } => Some(error),
-            _ => None,
-        }
+impl<E> From<E> for Error
+where
+    ErrorKind: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self(Box::new(error.into()))
     }
 }
 
@@ -192,11 +157,6 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn is_one_word() {
-        assert_eq!(size_of::<Error>(), size_of::<usize>());
-    }
 
     #[test]
     fn has_a_source() {

@@ -40,8 +40,19 @@ pub enum ErrorKind {
     Unsupported,
 }
 
+impl ErrorKind {
+    /// What precedes the message.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Invalid => "",
+            Self::Unsupported => "unsupported: ",
+        }
+    }
+}
+
 /// An error in a script.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("script: {place}: {}{message}", kind.prefix())]
 pub struct Error {
     /// Whose fault it is.
     pub kind: ErrorKind,
@@ -70,15 +81,3 @@ impl Error {
         }
     }
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "script: {}: ", self.place)?;
-        if self.kind == ErrorKind::Unsupported {
-            write!(f, "unsupported: ")?;
-        }
-        write!(f, "{}", self.message)
-    }
-}
-
-impl std::error::Error for Error {}
