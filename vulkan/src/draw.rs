@@ -1,6 +1,7 @@
 //! The inputs of a draw besides the shader: plain data, no Vulkan objects.
 
 use crate::texture::{Dim, TexelFormat, at_level};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -29,7 +30,8 @@ pub enum Topology {
 }
 
 /// A blend mode.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Hash)]
+#[serde(rename_all = "kebab-case")]
 pub enum Blend {
     /// Replaces the destination.
     #[default]
@@ -45,7 +47,8 @@ pub enum Blend {
 }
 
 /// A comparison of a fragment's value with the stored one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Hash)]
+#[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)] // the names are the operators
 pub enum Compare {
     Never,
@@ -60,7 +63,8 @@ pub enum Compare {
 }
 
 /// Depth testing with a 32-bit float buffer.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Depth {
     /// The comparison.
     pub compare: Compare,
@@ -70,8 +74,19 @@ pub struct Depth {
     pub clear: f32,
 }
 
+impl Default for Depth {
+    fn default() -> Self {
+        Self {
+            compare: Compare::Less,
+            write: true,
+            clear: 1.0,
+        }
+    }
+}
+
 /// Culled faces; counter-clockwise triangles are front-facing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Hash)]
+#[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)] // the names say it
 pub enum Cull {
     #[default]

@@ -3,7 +3,7 @@
 use crate::defaults;
 use crate::error::{Error, ErrorKind, Result};
 use crate::interface::Interface;
-use crate::model::{Blend, Compare, Cull, Filter, Format, Numbers, Scene, Slot, Topology, Wrap};
+use crate::model::{Filter, Format, Numbers, Scene, Slot, Topology, Wrap};
 use crate::nearest;
 use crate::picture::Picture;
 use loader::vbc::{BaseType, Binding, Primitive, Shape, Variable};
@@ -116,22 +116,11 @@ fn state(draw: &mut Draw, interface: &Interface, scene: &Scene) {
         draw.target = format.texel();
     }
     draw.topology = topology(scene.topology, interface.primitive, scene.patch_points.unwrap_or(3));
-    draw.cull = match scene.cull {
-        None | Some(Cull::None) => vulkan::Cull::None,
-        Some(Cull::Front) => vulkan::Cull::Front,
-        Some(Cull::Back) => vulkan::Cull::Back,
-    };
-    draw.blend = match scene.blend {
-        None | Some(Blend::None) => vulkan::Blend::None,
-        Some(Blend::Alpha) => vulkan::Blend::Alpha,
-        Some(Blend::Premultiplied) => vulkan::Blend::Premultiplied,
-        Some(Blend::Additive) => vulkan::Blend::Additive,
-        Some(Blend::Multiply) => vulkan::Blend::Multiply,
-    };
+    draw.cull = scene.cull.unwrap_or_default();
+    draw.blend = scene.blend.unwrap_or_default();
     draw.depth = scene.depth.map(|depth| vulkan::Depth {
-        compare: depth.compare.into(),
-        write: depth.write,
         clear: depth.clear.clamp(0.0, 1.0),
+        ..depth
     });
 }
 
@@ -151,21 +140,6 @@ fn topology(wanted: Option<Topology>, taken: Option<Primitive>, patch_points: u3
         (Some(Topology::TriangleFan), _) => vulkan::Topology::TriangleFan,
         (Some(Topology::Patches), _) | (None, Some(Primitive::Patches)) => vulkan::Topology::Patches(patch_points),
         (Some(Topology::Triangles), _) | (None, _) => vulkan::Topology::Triangles,
-    }
-}
-
-impl From<Compare> for vulkan::Compare {
-    fn from(compare: Compare) -> Self {
-        match compare {
-            Compare::Never => Self::Never,
-            Compare::Less => Self::Less,
-            Compare::Equal => Self::Equal,
-            Compare::LessOrEqual => Self::LessOrEqual,
-            Compare::Greater => Self::Greater,
-            Compare::NotEqual => Self::NotEqual,
-            Compare::GreaterOrEqual => Self::GreaterOrEqual,
-            Compare::Always => Self::Always,
-        }
     }
 }
 

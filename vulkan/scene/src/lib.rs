@@ -80,4 +80,5 @@ pub mod sample;
 pub mod watch;
 
 pub use error::{Error, ErrorKind, Result};
-pub use model::{Blend, Compare, Cull, Depth, Filter, Format, Numbers, Scene, Slot, Topology, Wrap};
+pub use model::{Filter, Format, Numbers, Scene, Slot, Topology, Wrap};
+pub use vulkan::{Blend, Compare, Cull, Depth};

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use vulkan::{Blend, Cull, Depth};
 
 /// Numbers in lists of any nesting; the nesting has no meaning.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -71,28 +72,6 @@ pub enum Topology {
     Patches,
 }
 
-/// Culled faces.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)]
-pub enum Cull {
-    None,
-    Front,
-    Back,
-}
-
-/// Blend mode.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)]
-pub enum Blend {
-    None,
-    Alpha,
-    Premultiplied,
-    Additive,
-    Multiply,
-}
-
 /// Format of float targets and float images.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
@@ -100,42 +79,6 @@ pub enum Blend {
 pub enum Format {
     Rgba8,
     Rgba32f,
-}
-
-/// Depth comparison.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)]
-pub enum Compare {
-    Never,
-    #[default]
-    Less,
-    Equal,
-    LessOrEqual,
-    Greater,
-    NotEqual,
-    GreaterOrEqual,
-    Always,
-}
-
-/// Depth testing.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-#[allow(missing_docs)]
-pub struct Depth {
-    pub compare: Compare,
-    pub write: bool,
-    pub clear: f32,
-}
-
-impl Default for Depth {
-    fn default() -> Self {
-        Self {
-            compare: Compare::Less,
-            write: true,
-            clear: 1.0,
-        }
-    }
 }
 
 /// Contents of a slot or subpass input.
