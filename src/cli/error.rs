@@ -209,6 +209,7 @@ impl From<runner::Error> for Error {
             Kind::Inspect(error) => error.into(),
             Kind::Vulkan(error) => error.into(),
             Kind::Input(message) => Self::input(message),
+            Kind::Unsupported(message) => Self::input(format_args!("unsupported: {message}")),
             Kind::Scene(message) => Self::scene(message),
             Kind::Usage(message) => Self::usage(message),
             Kind::System(error) => error.into(),

@@ -76,8 +76,7 @@ fn run(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
     let file = file(bytes, args, &settings);
     let (mut words, mut entry) = (sized(&file, args)?, entry(args).map(str::to_owned));
     if let Some(through) = args.script.through {
-        let made = round_trip(&words, &file, args, through.into())?;
-        let (made, name) = made.map_err(|why| Error::input(format_args!("unsupported: {why}")))?;
+        let (made, name) = round_trip(&words, &file, args, through.into())?;
         (words, entry) = (made, Some(name));
     }
     let shader = Shader::new(&words, &file, entry.as_deref())?;
@@ -122,21 +121,15 @@ fn sized(file: &File<'_>, args: &RunArgs) -> Result<Vec<u32>> {
     Ok(words)
 }
 
-/// The module through another compiler or language, and its entry point, or the reason why not.
+/// The module through another compiler or language, and its entry point, if it can be translated.
 fn round_trip(
     words: &[u32],
     file: &File<'_>,
     args: &RunArgs,
     through: RoundTrip,
-) -> Result<std::result::Result<(Vec<u32>, String), String>> {
+) -> runner::Result<(Vec<u32>, String)> {
     let entry = Shader::new(words, file, entry(args))?.entry;
-    Ok(script::round_trip(
-        words,
-        &entry,
-        ShaderStage::Compute,
-        through,
-        std::convert::identity,
-    ))
+    script::round_trip(words, &entry, ShaderStage::Compute, through, std::convert::identity)
 }
 
 /// Runs a compute shader on every engine, and prints differences from the first that runs it.
@@ -235,7 +228,11 @@ fn on_engine(
     let (words, entry) = match engine.through {
         None => (words.to_vec(), entry(args).map(str::to_owned)),
         Some(through) => {
-            let (words, entry) = round_trip(words, file, args, through)?.map_err(NoResult::Unsupported)?;
+            let through = round_trip(words, file, args, through).map_err(|error| match error.kind() {
+                runner::ErrorKind::Unsupported(why) => NoResult::Unsupported(why.clone()),
+                _ => error.into(),
+            });
+            let (words, entry) = through?;
             (words, Some(entry))
         }
     };

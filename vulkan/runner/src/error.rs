@@ -35,6 +35,9 @@ pub enum ErrorKind {
     /// The input is invalid, or asks for something unsupported.
     #[error("{0}")]
     Input(String),
+    /// A round trip through another compiler or language is not possible.
+    #[error("unsupported: {0}")]
+    Unsupported(String),
     /// The scene is invalid.
     #[error("scene: {0}")]
     Scene(String),

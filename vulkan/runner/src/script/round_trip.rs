@@ -1,5 +1,6 @@
 //! Round trips of shaders through another compiler or language, to test that the result is the same.
 
+use crate::error::{ErrorKind, Result};
 use loader::spirv::{self, ModuleIndex, decoration, op};
 use script::Stage;
 use script::run::{Code, Compile, CompileError, Text};
@@ -67,7 +68,7 @@ impl<C: Compile> Compile for Through<C> {
                 )));
             }
         };
-        round_trip(&code.words, &code.entry, stage, self.way, self.change)
+        through(&code.words, &code.entry, stage, self.way, self.change)
             .map(|(words, entry)| Code { words, entry })
             .map_err(CompileError::Unsupported)
     }
@@ -78,6 +79,16 @@ impl<C: Compile> Compile for Through<C> {
 /// # Errors
 /// The tool that rejects it, and the reason.
 pub fn round_trip(
+    words: &[u32],
+    entry: &str,
+    stage: ShaderStage,
+    way: RoundTrip,
+    change: fn(String) -> String,
+) -> Result<(Vec<u32>, String)> {
+    through(words, entry, stage, way, change).map_err(|why| ErrorKind::Unsupported(why).into())
+}
+
+fn through(
     words: &[u32],
     entry: &str,
     stage: ShaderStage,
