@@ -55,10 +55,10 @@ impl PreprocessArgs {
         !self.defines.is_empty() || !self.folders.is_empty() || !self.constants.is_empty()
     }
 
-    /// What is said, for the front end.
+    /// The settings of the arguments.
     ///
     /// # Errors
-    /// Where something is said and none of the files is a text that it is for.
+    /// When an argument applies to none of the files.
     pub fn settings<'a>(&self, files: impl IntoIterator<Item = (&'a Path, &'a [u8])>) -> Result<Settings> {
         let mut preprocessed = false;
         let mut has_overrides = false;
@@ -87,7 +87,7 @@ impl PreprocessArgs {
     }
 }
 
-/// A name and what it stands for, as `NAME` or `NAME=VALUE`.
+/// A macro, as `NAME` or `NAME=VALUE`.
 ///
 /// # Errors
 /// When it is no name.
@@ -114,7 +114,7 @@ pub fn parse_constant(text: &str) -> Result<(String, String)> {
     }
 }
 
-/// What a file is, where its first bytes do not say it or say it wrongly.
+/// The format of a file, if detection by its first bytes fails.
 #[derive(Args, Clone, Debug, Default)]
 pub struct FormatArgs {
     /// Read the file as this format, regardless of its first bytes
@@ -148,7 +148,7 @@ impl FormatArgs {
 pub struct InfoArgs {
     /// The file, or - for standard input
     pub file: PathBuf,
-    /// What it is
+    /// The format
     #[command(flatten)]
     pub format: FormatArgs,
     /// Print JSON
@@ -166,7 +166,7 @@ pub struct CheckArgs {
     /// The files, or - for standard input
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
-    /// What they are
+    /// The format
     #[command(flatten)]
     pub format: FormatArgs,
     /// Print JSON
@@ -194,7 +194,7 @@ fn target_env(name: &str) -> Result<loader::spirv::TargetEnv, String> {
 pub struct RewriteArgs {
     /// The file, or - for standard input
     pub file: PathBuf,
-    /// What it is
+    /// The format
     #[command(flatten)]
     pub format: FormatArgs,
     /// Output file
@@ -214,7 +214,7 @@ pub struct RewriteArgs {
 pub struct DisArgs {
     /// The file, or - for standard input
     pub file: PathBuf,
-    /// What it is
+    /// The format
     #[command(flatten)]
     pub format: FormatArgs,
     /// Output file, instead of standard output
@@ -285,10 +285,10 @@ pub struct RunArgs {
     /// The entry point, if a source has several of a stage; `vert=NAME` and `frag=NAME` for one stage
     #[arg(long, value_name = "[STAGE=]NAME", value_parser = Entry::parse)]
     pub entry: Vec<Entry>,
-    /// What sources are compiled with
+    /// Settings of front ends
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
-    /// What it is
+    /// The format
     #[command(flatten)]
     pub format: FormatArgs,
     /// Output file for the picture
@@ -358,7 +358,7 @@ pub struct RunArgs {
     /// Use no pipeline cache
     #[arg(long, conflicts_with = "cache")]
     pub no_cache: bool,
-    /// What scripts take
+    /// Arguments for scripts
     #[command(flatten)]
     pub script: ScriptArgs,
 }

@@ -12,7 +12,7 @@ pub(super) fn run(args: &AsArgs, given: &Given) -> Outcome {
     write(&args.output, format.assemble(&text, args)?)
 }
 
-/// The format whose language a text is in.
+/// The format of a text.
 pub(super) fn language(text: &str, args: &AsArgs) -> Outcome<&'static dyn Format> {
     let found = formats::ALL.iter().find(|format| format.assembles(text, args));
     found.copied().ok_or_else(|| {

@@ -11,19 +11,19 @@ use serde::Serialize;
 use std::path::Path;
 use translate::validate::Table;
 
-/// What was found about one file.
+/// The result of one file.
 #[derive(Debug, Serialize)]
 pub struct Checked {
     file: String,
     format: &'static str,
-    /// `valid`, or what it is instead.
+    /// `valid`, or another verdict.
     pub verdict: &'static str,
     #[serde(flatten)]
     report: Report,
     judged: Vec<Table>,
 }
 
-/// Every file is checked, whatever becomes of those before it; the worst of them decides the exit code.
+/// Checks every file, also after failures; the worst result determines the exit code.
 pub(super) fn run(args: &CheckArgs, given: &Given) -> Outcome {
     let mut files = Vec::new();
     let mut worst = None;
@@ -85,7 +85,7 @@ pub(super) fn check(path: &Path, format: Option<&dyn Format>, bytes: &[u8], args
 }
 
 impl Checked {
-    /// What makes the file invalid, for `-q`; nothing of one that is valid.
+    /// The errors, for `-q`; empty for a valid file.
     fn errors(&self) -> String {
         if self.verdict == "valid" {
             return String::new();

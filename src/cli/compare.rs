@@ -37,7 +37,7 @@ pub struct CompareArgs {
     /// Size of the picture in pixels [default: 256x256]
     #[arg(long, value_name = "WxH", value_parser = crate::cli::args::parse_size, requires = "engines")]
     pub size: Option<[u32; 2]>,
-    /// What sources are compiled with
+    /// Settings of front ends
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
     /// Only Vulkan devices whose name contains this text

@@ -32,7 +32,7 @@ pub struct CompileArgs {
     /// The stage, if the file has several
     #[arg(long)]
     pub stage: Option<StageName>,
-    /// What sources are compiled with
+    /// Settings of front ends
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
     /// Output file for the program (MBS)

@@ -109,7 +109,7 @@ pub struct ConvertArgs {
     /// The version of Metal's language: 1.0 to 3.1 [default: the oldest sufficient one of 1.2, 2.1, 2.4 and 3.1]
     #[arg(long, value_name = "VERSION", value_parser = metal_version)]
     pub metal_version: Option<(u8, u8)>,
-    /// What sources are compiled with
+    /// Settings of front ends
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
     /// Rename a variable, type or member

@@ -33,7 +33,7 @@ pub(super) fn run(_: &DapArgs) -> Outcome {
     Ok(inspect::dap::serve(std::io::stdin(), std::io::stdout(), &mut Files).map_err(Error::from)?)
 }
 
-/// Launches what lies in files.
+/// Launches recordings and pairs of files.
 struct Files;
 
 impl Launch for Files {
@@ -93,8 +93,7 @@ fn size(value: &Value) -> Outcome<Option<[u32; 2]>> {
     Ok(Some([width, height]))
 }
 
-/// A file's program of a stage, with the lines that its instructions come of if it is a source that is compiled; nothing for a
-/// file without one.
+/// A file's program of a stage, with the source lines of its instructions if it is compiled; none if it has no such program.
 fn source(path: &Path, stage: Stage) -> Option<Source> {
     let bytes = std::fs::read(path).ok()?;
     let (program, report) = mali::program_with_report(path, &bytes, stage, Settings::NONE).ok()?;
@@ -112,7 +111,7 @@ fn source(path: &Path, stage: Stage) -> Option<Source> {
     })
 }
 
-/// What the compiler tells, as the debugger takes it.
+/// The compiler's debug information for the debugger.
 fn debug_of(compiled: compiler::debug::Debug) -> Debug {
     let call = |call: compiler::debug::Call| Call {
         name: call.name,
@@ -140,7 +139,7 @@ fn debug_of(compiled: compiler::debug::Debug) -> Debug {
     }
 }
 
-/// The files that a recording's programs may come from, both stages of each unless its name says which it is.
+/// Source files for a recording's programs; both stages of a file unless its name determines one.
 fn symbols(arguments: &Value) -> Outcome<Vec<Source>> {
     let Some(files) = arguments.get("symbols").filter(|files| !files.is_null()) else {
         return Ok(Vec::new());
@@ -170,7 +169,7 @@ fn symbols(arguments: &Value) -> Outcome<Vec<Source>> {
     Ok(sources)
 }
 
-/// What a line that only declares something begins with.
+/// First words of declarations.
 const DECLARATIONS: [&str; 10] = [
     "attribute",
     "varying",
@@ -184,7 +183,7 @@ const DECLARATIONS: [&str; 10] = [
     "@",
 ];
 
-/// The lines of an instruction that say what it does; those that declare what it reads only where there are no others.
+/// The lines of an instruction without declarations, unless there are no others.
 fn statements(lines: Vec<u32>, text: &[&str]) -> Vec<u32> {
     let declares = |line: &u32| {
         let line = text.get(*line as usize - 1).map_or("", |line| line.trim_start());

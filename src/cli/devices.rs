@@ -1,4 +1,4 @@
-//! `skrymir devices`: what `--device` can choose from.
+//! `skrymir devices`: the devices that `--device` accepts.
 
 use super::engine::EngineName;
 use super::run::EMULATOR;

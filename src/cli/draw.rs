@@ -34,7 +34,7 @@ pub struct DrawArgs {
     /// Attributes, uniforms, textures and state by name (TOML or JSON)
     #[arg(long, value_name = "FILE")]
     pub scene: Option<PathBuf>,
-    /// What sources are compiled with
+    /// Settings of front ends
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
     /// Output file for the picture

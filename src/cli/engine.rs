@@ -25,7 +25,7 @@ pub enum EngineName {
 }
 
 impl EngineName {
-    /// The engine; Vulkan is none of the emulator's.
+    /// The engine; none for Vulkan, which the emulator does not run.
     pub fn engine(self) -> Option<Box<dyn Engine>> {
         Some(match self {
             Self::Scalar => Box::new(Scalar),

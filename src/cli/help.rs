@@ -1,4 +1,4 @@
-//! What helps to use the command: manuals by topic, pages for `man`, completions for shells.
+//! Manuals by topic, pages for `man`, and completions for shells.
 
 use super::Cli;
 use crate::cli::error::Within;

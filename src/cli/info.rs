@@ -1,4 +1,4 @@
-//! `skrymir info`: what a file holds.
+//! `skrymir info`: a file's contents.
 
 use super::flags::Given;
 use super::open;

@@ -119,7 +119,7 @@ enum Command {
     Man(help::ManArgs),
 }
 
-/// Parses the arguments, runs the command, prints what went wrong.
+/// Parses the arguments, runs the command, and prints its error.
 pub fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     if let Some(manual) = help::topic(&arguments) {

@@ -40,7 +40,7 @@ pub struct PackArgs {
     /// The entry point, if a file has several of a stage; `vert=NAME` and so on for one stage
     #[arg(long, value_name = "[STAGE=]NAME", value_parser = Entry::parse)]
     pub entry: Vec<Entry>,
-    /// What sources are compiled with
+    /// Settings of front ends
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
     /// Output file
@@ -115,7 +115,7 @@ fn packed(args: &PackArgs) -> Outcome {
     write(&args.output, link::check(made.bytes)?)
 }
 
-/// What a names file (TOML) can say:
+/// The keys of a names file (TOML):
 ///
 /// ```toml
 /// uniform = ["mvp", "tint"]                  # names of the uniform's members, in order

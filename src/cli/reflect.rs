@@ -1,4 +1,4 @@
-//! `skrymir reflect`: what an engine needs of a VBC.
+//! `skrymir reflect`: the layouts of a VBC, for engines.
 
 use crate::cli::error::Error;
 use crate::cli::outcome::{Outcome, print, read};

@@ -1,4 +1,4 @@
-//! `skrymir trim`: the least of a recording that replays to the same picture.
+//! `skrymir trim`: the smallest part of a recording that replays to the same picture.
 
 use super::diff::trace;
 use super::engine::{EngineName, plain};
@@ -53,7 +53,7 @@ pub struct TrimArgs {
     /// Print JSON (`skrymir schema trim`)
     #[arg(long)]
     pub json: bool,
-    /// Recordings that are tried at most
+    /// Maximum number of recordings to try
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "shrink")]
     pub tries: usize,
 }
@@ -120,7 +120,7 @@ pub(super) fn run(args: &TrimArgs) -> Outcome {
     written(args, bytes.len(), &trimmed, None)
 }
 
-/// Writes the recording and says what is left.
+/// Writes the recording and prints its size.
 fn written(args: &TrimArgs, before: usize, trimmed: &Trimmed, shrunk: Option<&Shrunk>) -> Outcome {
     write(&args.output, &trimmed.bytes)?;
     let after = trimmed.bytes.len();
@@ -150,7 +150,7 @@ fn written(args: &TrimArgs, before: usize, trimmed: &Trimmed, shrunk: Option<&Sh
     Ok(())
 }
 
-/// The least recording that gives the same picture: without the objects that nothing touches, where that does.
+/// The smallest recording with the same picture: without untouched objects, if the picture allows it.
 fn smallest(trace: &Trace<'_>, jobs: &RangeInclusive<usize>, engine: EngineName) -> Result<Trimmed> {
     let make = || engine.engine().unwrap_or_else(plain);
     let wanted = picture(trace, Some(*jobs.end()), engine)?;
@@ -169,7 +169,7 @@ fn smallest(trace: &Trace<'_>, jobs: &RangeInclusive<usize>, engine: EngineName)
     Err(refused)
 }
 
-/// The picture of a recording's last pixel job, up to a job; nothing where there is none.
+/// The picture of a recording's last pixel job, up to a job; none if there is no such job.
 fn picture(trace: &Trace<'_>, last: Option<usize>, engine: EngineName) -> Result<Option<Picture>> {
     let upto = inspect::recorded::up_to(trace, last);
     let mut progress = Progress::new("jobs", inspect::recorded::jobs(&upto) as u64);
@@ -184,13 +184,13 @@ fn picture(trace: &Trace<'_>, last: Option<usize>, engine: EngineName) -> Result
     }
 }
 
-/// What a pixel must be to be wrong.
+/// When a pixel is wrong.
 enum Wrong {
-    /// This colour, the one it has.
+    /// It has this colour.
     Is([u8; 4]),
-    /// Any other than this.
+    /// It has another colour than this.
     IsNot([u8; 4]),
-    /// Another than an engine gives.
+    /// It has another colour than on this engine.
     Differs(EngineName),
 }
 
@@ -211,7 +211,7 @@ impl Wrong {
     }
 
     fn holds(&self, trace: &Trace<'_>, pixel: (u32, u32), engine: EngineName) -> bool {
-        // A recording that faults, or has no picture any more, shows nothing.
+        // A recording that faults or has no picture has no wrong pixel.
         let Ok(have) = color(trace, pixel, engine) else {
             return false;
         };
@@ -253,7 +253,7 @@ fn color(trace: &Trace<'_>, pixel: (u32, u32), engine: EngineName) -> Result<[u8
     )
 }
 
-/// The least recording in which the pixel is wrong.
+/// The smallest recording in which the pixel is wrong.
 fn shrunk(args: &TrimArgs, trace: &Trace<'_>, pixel: (u32, u32)) -> Outcome {
     let bad = |error: Error| Failure::from(error).in_file(&args.file);
     let wrong = Wrong::of(args, trace, pixel)?;

@@ -1,4 +1,4 @@
-//! The screen in a browser: a local page with every picture as it is shown, which sends keys and the pointer back.
+//! The display in a browser: a local page that shows every picture and sends keyboard and pointer events back.
 
 use crate::error::{Result, Within};
 use inspect::serve::{Answer, Asked, Server, Site};
@@ -18,7 +18,7 @@ const THREADS: usize = 8;
 /// Bytes before the pixels: number, width, height.
 const HEAD: usize = 12;
 
-/// The last picture, as it is sent.
+/// The last picture, in the format of the page.
 #[derive(Debug, Default)]
 struct Screen {
     last: Mutex<Option<(u32, Arc<Vec<u8>>)>>,
@@ -31,11 +31,11 @@ struct View {
     input: Arc<Input>,
 }
 
-/// A page that listens.
+/// A page that is served.
 pub struct Page {
-    /// Where it is.
+    /// Its address.
     pub url: String,
-    /// What shows pictures on it.
+    /// Shows pictures on it.
     pub sink: Box<Sink>,
 }
 
@@ -114,7 +114,7 @@ enum Act {
     Wheel(i32, i32),
 }
 
-/// What happens to keyboard and pointer, a line each; nothing of it if one makes no sense.
+/// Keyboard and pointer events, one per line; none is applied if a line is invalid.
 fn input(to: &Input, body: &[u8]) -> Option<()> {
     let text = std::str::from_utf8(body).ok()?;
     let acts: Option<Vec<Act>> = text.lines().map(act).collect();

@@ -132,7 +132,7 @@ fn tree(chunk: &Chunk, depth: usize, out: &mut String) {
     chunk.children().iter().for_each(|child| tree(child, depth + 1, out));
 }
 
-/// A program with what its code says.
+/// A program and its cost.
 #[derive(Serialize)]
 struct WithStats {
     #[serde(flatten)]
@@ -151,7 +151,7 @@ struct Cycles {
     longest: Option<u32>,
 }
 
-/// What a format's programs are and cost.
+/// The programs of a file, and their cost.
 pub(super) fn info(format: &str, all: &[Program]) -> Info {
     let mut text = String::new();
     let mut programs = Vec::new();
@@ -241,7 +241,7 @@ fn print_program(program: &Program, stats: &Stats, out: &mut String) {
     }
 }
 
-/// What else bounds a program's speed: the units that do one thing a cycle.
+/// Other limits of a program's speed: units with one operation per cycle.
 fn limits(program: &Program, stats: &Stats) -> String {
     if program.stage == Stage::Vertex {
         return String::new();

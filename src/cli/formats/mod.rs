@@ -1,4 +1,4 @@
-//! What the tool can do with each format: one file per format, all behind [`Format`].
+//! The formats on the command line: one file per format, each an implementation of [`Format`].
 
 pub mod mbs;
 mod script;
@@ -20,7 +20,7 @@ use serde::Serialize;
 use std::fmt;
 use translate::validate::Table;
 
-/// What `info` shows.
+/// The output of `info`.
 #[derive(Clone, Debug)]
 pub struct Info {
     /// For people; ends with a newline.
@@ -88,21 +88,21 @@ pub trait Format: Sync {
         &[]
     }
 
-    /// What the file holds.
+    /// The file's contents.
     fn info(&self, _bytes: &[u8]) -> Outcome<Info> {
         Err(self.lacks(Verb::Info))
     }
 
     /// Every rule of the format, and the verdicts of other validators, a table per module in the file; a file that
-    /// cannot be read gives a report that says so.
+    /// cannot be read has a report with the reason.
     ///
     /// # Errors
-    /// Bad or trouble when what the arguments name (a grammar) cannot be used.
+    /// When a grammar of the arguments cannot be used.
     fn check(&self, _bytes: &[u8], _args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
         Err(self.lacks(Verb::Check))
     }
 
-    /// The bytes our writer makes of what our reader read.
+    /// The file, read and written again.
     fn rewrite(&self, _bytes: &[u8], _args: &RewriteArgs) -> Outcome<Vec<u8>> {
         Err(self.lacks(Verb::Rewrite))
     }

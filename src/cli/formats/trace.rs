@@ -64,7 +64,7 @@ impl Format for Recording {
     }
 }
 
-/// What a recording holds.
+/// The contents of a recording.
 #[derive(Serialize)]
 struct Summary {
     format: &'static str,

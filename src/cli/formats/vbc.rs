@@ -35,7 +35,7 @@ impl Format for Vbc {
         Info::of(&vbc::summary(&vbc::read(bytes)?))
     }
 
-    /// The findings about the file, and what every validator thinks of each stage.
+    /// Findings about the file, and each validator's verdict on each stage.
     fn check(&self, bytes: &[u8], args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
         let grammar = grammars::extended(&args.grammar)?;
         let tables = stages(bytes, None).unwrap_or_default();

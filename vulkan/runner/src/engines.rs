@@ -3,8 +3,8 @@
 //! Shaders are compiled for the emulator, and go to each Vulkan device as they are: packed into a VBC, in each bind mode,
 //! through naga's back ends, by naga's front end where that reads the language too, and in half precision steps. The
 //! emulator's programs go to the device once more, lifted back to SPIR-V. A pair of Mali-400 programs runs on the
-//! emulator, and lifted on each device. The first engine that draws is what the others are held against: the scalar
-//! one, where the programs fit a Mali-400.
+//! emulator, and lifted on each device. The first engine that draws is the reference: the scalar one, if the
+//! programs fit a Mali-400.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::lifted;
@@ -26,14 +26,14 @@ use translate::frontend::Settings;
 use translate::{Language, ShaderStage, Source, Target};
 use vulkan::{BindMode, Context, DeviceInfo, Options};
 
-/// What is drawn.
+/// The shaders to draw.
 #[derive(Debug)]
 pub struct Subject {
-    /// Programs of a Mali-400, or why there are none.
+    /// Mali-400 programs, or the reason why there are none.
     pair: Result<Pair>,
-    /// The shaders as they are, for Vulkan; none of Mali-400 programs.
+    /// The shaders as a VBC for Vulkan; none for Mali-400 programs.
     vbc: Option<Result<LinkedVbc>>,
-    /// The same by a front end that shares nothing with the one above.
+    /// The same through an independent front end.
     witness: Option<Result<LinkedVbc>>,
 }
 
@@ -54,53 +54,53 @@ pub enum Part {
     Lifted,
 }
 
-/// What came of one engine.
+/// The result of one engine.
 #[derive(Debug)]
 pub struct Row {
     /// The engine, in words.
     pub engine: String,
-    /// Its picture, or why there is none.
+    /// Its picture, or the reason why there is none.
     pub drawn: Drawn,
     /// How long it took, with compiling and loading.
     pub time: Duration,
-    /// It owes the specification's picture to the bit.
+    /// The picture must be identical to the reference.
     pub exact: bool,
-    /// What it shows.
+    /// The part of the chain that it tests.
     pub part: Part,
 }
 
-/// A picture, or why there is none.
+/// A picture, or the reason why there is none.
 #[derive(Debug)]
 pub enum Drawn {
     /// The picture.
     Picture(Picture),
     /// The engine does not take the shader or the scene.
     Refused(Error),
-    /// It took them and did not come to a picture.
+    /// The engine failed to draw.
     Failed(Error),
 }
 
-/// How far a row's picture is from the first.
+/// The comparison of a row's picture with the reference.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// It is the first.
+    /// It is the reference.
     Reference,
     /// Every byte is the same.
     Same(Comparison),
-    /// No more pixels than allowed are further off than the tolerance.
+    /// The allowed number of pixels exceeds the tolerance, or fewer.
     Within(Comparison),
-    /// More are.
+    /// More pixels exceed the tolerance.
     Differs(Comparison),
-    /// More are, and the shaders in half precision steps come within the tolerance.
+    /// More pixels exceed the tolerance, and half precision explains them.
     Precision(Comparison),
-    /// There is no picture, and why.
+    /// The engine does not support the shader; the reason.
     Refused(String),
-    /// There should be one, and why there is none.
+    /// The engine failed; the reason.
     Failed(String),
 }
 
 impl Verdict {
-    /// Whether it breaks what was asked for.
+    /// Whether it is a failure.
     pub fn is_bad(&self) -> bool {
         matches!(self, Self::Differs(_) | Self::Failed(_))
     }
@@ -164,7 +164,7 @@ impl Subject {
         Self::new(&File::new(first, &bytes), second.as_ref())
     }
 
-    /// The shaders as a VBC, with what their sources say beside it; none of Mali-400 programs.
+    /// The shaders as a VBC; none for Mali-400 programs.
     pub fn into_vbc(self) -> Option<Result<LinkedVbc>> {
         self.vbc
     }
@@ -174,8 +174,7 @@ impl Subject {
         self.pair.as_mut().ok()
     }
 
-    /// Draws on every engine. Devices are those that `device` names a part of the name of, all where it says nothing.
-    /// What an engine does not take is in its row.
+    /// Draws on every engine. Devices are those whose name contains `device`; all if none is given.
     pub fn draw(&self, scene: &Scene, device: Option<&str>) -> Vec<Row> {
         let mut rows = Vec::new();
         on_emulator(&self.pair, scene, &mut rows);
@@ -308,7 +307,7 @@ pub fn judge(rows: &[Row], tolerance: u8, allowed: f64) -> Vec<Verdict> {
                 return Verdict::Reference;
             };
             let (tolerance, allowed) = if row.exact { (0, 0.0) } else { (tolerance, allowed) };
-            // What is read or written otherwise has the source's excuse where it has the source's picture.
+            // Other front ends and writers are excused if they agree with the source.
             let mut sources = rows
                 .iter()
                 .filter(|row| row.part == Part::Source)
@@ -442,7 +441,7 @@ fn draw_lifted(context: &Context, pair: &Pair, scene: &Scene) -> Drawn {
     }
 }
 
-/// A VBC whose stages went through one of naga's back ends; the scene means the same for it.
+/// Translates a VBC's stages through one of naga's back ends; the interface stays the same.
 fn through(bytes: &[u8], target: Target) -> Result<Vec<u8>> {
     let file = vbc::read(bytes)?;
     if file.inputs().any(|input| input.dims[1] != 1 || input.array != 1) {

@@ -21,7 +21,7 @@ use vulkan::Context;
 /// Vulkan's.
 ///
 /// # Errors
-/// What has no form in SPIR-V, by name; uniforms or varyings of both programs that do not fit.
+/// A construct that SPIR-V cannot express; uniforms or varyings of the two programs that do not match.
 pub fn to_vbc(programs: [&Program; 2], [width, height]: [u32; 2], exact: bool) -> Result<Vec<u8>> {
     let [mut vertex, mut fragment] = programs.map(lift::interface);
     Interface::link(&vertex, &mut fragment)?;
@@ -47,8 +47,8 @@ pub fn to_vbc(programs: [&Program; 2], [width, height]: [u32; 2], exact: bool) -
     Ok(vbc::write(&pack(&stages, &Names::default())?)?)
 }
 
-/// A program's own memory begins with anything on the hardware too. Set to zero, its thousands of floats keep a driver's
-/// compiler busy for minutes.
+/// Removes the initialisers of private arrays: the hardware does not clear them either, and a driver's compiler takes
+/// minutes for thousands of zeros.
 fn without_cleared_memory(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
@@ -69,7 +69,7 @@ fn without_cleared_memory(words: &[u32]) -> Result<Vec<u32>> {
 /// Draws a pair on a Vulkan device with the scene it would have on the emulator.
 ///
 /// # Errors
-/// As [`to_vbc`], and what the scene or the device says.
+/// As [`to_vbc`], and errors of the scene and the device.
 pub fn draw(context: &Context, pair: &Pair, scene: &Scene, exact: bool) -> Result<Picture> {
     run(context, &prepare(pair, scene)?, exact)
 }
@@ -81,7 +81,7 @@ pub fn draw(context: &Context, pair: &Pair, scene: &Scene, exact: bool) -> Resul
 pub fn run(context: &Context, draw: &Draw<'_>, exact: bool) -> Result<Picture> {
     let bytes = to_vbc([draw.vertex, draw.fragment], draw.size, exact)?;
     let mut scene = vulkan_scene(draw)?;
-    // What no program reads is not in the shader.
+    // The shader contains only what its programs read.
     let file = vbc::read(&bytes)?;
     let members = file.uniform().into_iter().flat_map(|uniform| uniform.members());
     let members: Vec<String> = members
@@ -158,7 +158,7 @@ fn vulkan_scene(draw: &Draw<'_>) -> Result<Scene> {
     Ok(scene)
 }
 
-/// Gives a uniform its numbers; naga takes matrices of two rows apart into their columns.
+/// Sets a uniform's numbers; naga splits matrices of two rows into columns.
 fn uniform(scene: &mut Scene, name: String, values: &[f32], shape: &Shape) {
     if (shape.rows, shape.elements) != (2, None) || shape.columns < 2 {
         scene.uniform.insert(name, elements(values, shape));

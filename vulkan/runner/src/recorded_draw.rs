@@ -79,7 +79,7 @@ impl RecordedDraw {
 /// The name of the runtime's uniform for the viewport.
 const VIEWPORT: &str = "gl_mali_ViewportTransform";
 
-/// A vec4, or an array of some; nothing where there are none.
+/// A vec4, or an array of vec4s; none if `count` is 0.
 fn vectors(name: &str, count: usize, first: usize, class: StorageClass) -> Option<Symbol> {
     let declaration = Declaration {
         name: name.to_owned(),

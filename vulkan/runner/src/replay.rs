@@ -43,7 +43,7 @@ pub fn replay(trace: &Trace<'_>, engine: Box<dyn Engine>, threads: usize) -> Res
 /// Runs a recording; `before` gets the memory before every job, its queue and its frame.
 ///
 /// # Errors
-/// As [`replay`], and what `before` gives.
+/// As [`replay`], and errors of `before`.
 pub fn replay_with<E: From<Error>>(
     trace: &Trace<'_>,
     engine: Box<dyn Engine>,
@@ -88,10 +88,10 @@ pub fn draws(trace: &Trace<'_>, job: usize) -> Result<Vec<RecordedDraw>> {
     })
 }
 
-/// As [`draws`], with what the programs are given, where there is a vertex program.
+/// As [`draws`], with the inputs of the programs if there is a vertex program.
 ///
 /// # Errors
-/// As [`draws`], and when what they are given is in no buffer object.
+/// As [`draws`], and when the inputs are in unmapped memory.
 pub fn draws_given(trace: &Trace<'_>, job: usize) -> Result<Vec<(RecordedDraw, Option<Given>)>> {
     geometry_job(trace, job, |memory, frame| {
         let draws = dump::draws(memory, frame)?.into_iter();
@@ -130,7 +130,7 @@ fn geometry_job<T>(
 }
 
 impl Replay {
-    /// The picture the last pixel job wrote.
+    /// The picture of the last pixel job.
     ///
     /// # Errors
     /// When there is none.

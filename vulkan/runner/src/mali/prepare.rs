@@ -1,7 +1,7 @@
 //! The draw that a scene has, for Mali-400 programs.
 //!
-//! The scene is laid over the same [`Interface`] and default data as on Vulkan; what it comes to is brought into the form
-//! that this GPU takes: attributes and uniforms are floats, images have eight bits a channel.
+//! The scene is applied to the same [`Interface`] and default data as on Vulkan, then converted for this GPU: attributes and
+//! uniforms become floats, images eight bits per channel.
 
 use super::Pair;
 use super::symbols::{self, Numbers};
@@ -57,12 +57,12 @@ fn numbers_of(file: &Vbc<'_>, made: &LinkedVbc) -> Result<Numbers> {
     })
 }
 
-/// What a pair declares, which scenes are laid over.
+/// A pair's interface, for scenes.
 ///
 /// # Errors
 /// When the file of the pair cannot be read.
 pub fn interface(pair: &Pair) -> Result<Interface> {
-    // Where symbols are in a VBC takes reading its stages, and is not asked for.
+    // The numbers of symbols are not needed here; they require reading the stages.
     match &pair.vbc {
         Some(made) => Ok(Interface::of_vbc(&vbc::read(&made.bytes)?, &made.sources)),
         None => Ok(symbols::interface(pair).0),
@@ -81,7 +81,7 @@ fn numbered(pair: &Pair) -> Result<(Interface, Numbers)> {
 /// The draw a scene describes.
 ///
 /// # Errors
-/// What the scene says that does not fit the programs, or that a Mali-400 has no place for.
+/// A scene that does not fit the programs, or that a Mali-400 does not support.
 pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> Result<Draw<'a>> {
     let (interface, numbers) = numbered(pair)?;
     let given = apply::draw(&interface, scene)?;
@@ -93,7 +93,7 @@ pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> Result<Draw<'a>> {
     Ok(draw)
 }
 
-/// What of a scene the sources declare and the programs do not use, in words.
+/// Notes about parts of a scene that the sources declare and the programs do not use.
 ///
 /// # Errors
 /// When the file of the pair cannot be read.
@@ -170,10 +170,10 @@ fn numbers(base: BaseType, bytes: &[u8]) -> Vec<f32> {
         .collect()
 }
 
-/// What the compiler calls the attribute that counts the vertices.
+/// The compiler's name of the attribute with the vertex index.
 const VERTEX_INDEX: &[u8] = b"gl_VertexIndex";
 
-/// What that attribute has at each vertex.
+/// The value of that attribute at each vertex.
 pub(crate) fn vertex_indices(count: u32) -> Vec<[f32; 4]> {
     (0..count).map(|at| [at as f32, 0.0, 0.0, 1.0]).collect()
 }
@@ -197,7 +197,7 @@ fn attributes(interface: &Interface, known: &Numbers, given: &vulkan::Draw, draw
     Ok(())
 }
 
-/// What all vertices have at a location: a column of a matrix, an element of an array, or all of an input.
+/// The data of all vertices at a location: a column of a matrix, an element of an array, or a whole input.
 fn of_location(interface: &Interface, given: &vulkan::Draw, location: u32) -> Option<Vec<[f32; 4]>> {
     let mut inputs = interface.inputs.iter().map(|input| input.variable);
     let input: Variable = inputs.find(|input| {
@@ -222,7 +222,7 @@ fn of_location(interface: &Interface, given: &vulkan::Draw, location: u32) -> Op
     Some(all.chunks_exact(size).map(vertex).collect())
 }
 
-/// The members of the uniform that the programs have. What a program has a value for keeps it, where the scene gives none.
+/// The uniform's members in the programs. A program's own value stays unless the scene has one.
 ///
 /// # Errors
 /// When the programs call members of two blocks by one name, and these have different values.

@@ -1,4 +1,4 @@
-//! What the symbols of two programs declare.
+//! The interface of two programs, from their symbols.
 
 use super::Pair;
 use loader::mbs::{Symbol, SymbolType};
@@ -6,7 +6,7 @@ use loader::vbc::{BaseType, Binding, Shape, Stages, TexelRank, TexelType, Variab
 use scene::interface::{Input, Interface, Slot, Uniform};
 use std::collections::BTreeMap;
 
-/// What a program's symbols are in the interface: what has no name in the code is called by its number.
+/// The numbers of a program's symbols in the interface.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
     /// Locations of attributes.
@@ -15,10 +15,10 @@ pub(super) struct Numbers {
     pub slots: BTreeMap<String, u8>,
 }
 
-/// What the runtime gives programs; no scene does.
+/// Prefixes of symbols that the runtime sets, not the scene.
 const RUNTIME: [&[u8]; 2] = [b"gl_", b"skrymir_"];
 
-/// What a pair's symbols declare. Attributes and samplers are counted as they are declared; clip space is OpenGL's.
+/// The interface of a pair. Attributes and samplers are numbered in order of declaration; clip space is OpenGL's.
 pub(super) fn interface(pair: &Pair) -> (Interface, Numbers) {
     let mut all = Interface {
         y_up: true,
@@ -78,7 +78,7 @@ fn is_of_runtime(symbol: &Symbol) -> bool {
     RUNTIME.iter().any(|prefix| symbol.name.starts_with(prefix))
 }
 
-/// The rank of a sampler's texture; none for what is no sampler.
+/// The rank of a sampler's texture; none for other symbols.
 fn rank(symbol: &Symbol) -> Option<TexelRank> {
     match symbol.kind {
         SymbolType::SAMPLER_2D | SymbolType::SAMPLER_EXTERNAL => Some(TexelRank::D2),

@@ -1,4 +1,4 @@
-//! A Mali-400 that runs scripts: their shaders are compiled for the emulator, which draws what fits it.
+//! The emulated Mali-400 as an engine for scripts.
 
 use crate::compile::{Wanted, compile};
 use crate::error::Error;
@@ -150,7 +150,7 @@ impl Mali {
     }
 }
 
-/// How colours meet, where the small driver has that.
+/// The blend mode, if the small driver supports it.
 fn blend(state: &vk::PipelineColorBlendAttachmentState) -> Result<Blend> {
     use vk::BlendFactor as F;
     if state.blend_enable == 0 {
@@ -239,7 +239,7 @@ fn quantised(depth: f64) -> u32 {
     (depth.clamp(0.0, 1.0) * f64::from(DEEPEST)).round() as u32
 }
 
-/// The picture that is drawn to.
+/// The render target.
 struct Target {
     resource: usize,
     /// Blue comes first.
@@ -387,7 +387,7 @@ impl Target {
     }
 }
 
-/// Refuses what the small driver does not set up.
+/// Rejects state that the small driver does not support.
 fn state(graphics: &Graphics, target: &Target) -> Result<()> {
     let state = &graphics.state;
     let [width, height] = target.size.map(|size| size as f32);
@@ -432,7 +432,7 @@ fn mode(topology: vk::PrimitiveTopology) -> Result<PrimitiveMode> {
     })
 }
 
-/// A shader as a program, with what its symbols are called.
+/// A compiled shader with the names of its symbols.
 struct Compiled<'a> {
     program: Program,
     index: ModuleIndex<'a>,
