@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use translate::frontend::Settings;
 
 /// Formats by name; a test compares them with the implemented formats.
-pub const FORMATS: [&str; 10] = [
+pub(crate) const FORMATS: [&str; 10] = [
     "vbc", "mbs", "spirv", "sl", "trace", "sksl", "gp", "pp", "script", "source",
 ];
 
@@ -20,7 +20,7 @@ pub const FORMATS: [&str; 10] = [
 ///
 /// # Panics
 /// When both are not `N` together.
-pub const fn and<const N: usize>(list: &[&'static str], more: &[&'static str]) -> [&'static str; N] {
+pub(crate) const fn and<const N: usize>(list: &[&'static str], more: &[&'static str]) -> [&'static str; N] {
     assert!(list.len() + more.len() == N, "N is the length of both lists");
     let mut all = [""; N];
     let mut at = 0;
@@ -37,7 +37,7 @@ pub const fn and<const N: usize>(list: &[&'static str], more: &[&'static str]) -
 
 /// Settings of front ends.
 #[derive(Args, Clone, Debug, Default)]
-pub struct PreprocessArgs {
+pub(crate) struct PreprocessArgs {
     /// Define a name before the first line of GLSL, GLSL ES or HLSL [default value: 1]
     #[arg(short = 'D', long = "define", value_name = "NAME[=VALUE]", value_parser = parse_define)]
     pub defines: Vec<(String, String)>,
@@ -51,7 +51,7 @@ pub struct PreprocessArgs {
 
 impl PreprocessArgs {
     /// Whether the command line says anything of texts.
-    pub fn is_said(&self) -> bool {
+    pub(crate) fn is_said(&self) -> bool {
         !self.defines.is_empty() || !self.folders.is_empty() || !self.constants.is_empty()
     }
 
@@ -59,7 +59,7 @@ impl PreprocessArgs {
     ///
     /// # Errors
     /// When an argument applies to none of the files.
-    pub fn settings<'a>(&self, files: impl IntoIterator<Item = (&'a Path, &'a [u8])>) -> Result<Settings> {
+    pub(crate) fn settings<'a>(&self, files: impl IntoIterator<Item = (&'a Path, &'a [u8])>) -> Result<Settings> {
         let mut preprocessed = false;
         let mut has_overrides = false;
         if self.is_said() {
@@ -91,7 +91,7 @@ impl PreprocessArgs {
 ///
 /// # Errors
 /// When it is no name.
-pub fn parse_define(text: &str) -> Result<(String, String)> {
+pub(crate) fn parse_define(text: &str) -> Result<(String, String)> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
     // A macro with parameters: `F(x)=x`.
     let word = name.split('(').next().unwrap_or_default();
@@ -107,7 +107,7 @@ pub fn parse_define(text: &str) -> Result<(String, String)> {
 ///
 /// # Errors
 /// Without a name or a value.
-pub fn parse_constant(text: &str) -> Result<(String, String)> {
+pub(crate) fn parse_constant(text: &str) -> Result<(String, String)> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err(Error::usage("a constant is NAME=VALUE, such as count=4")),
@@ -145,7 +145,7 @@ impl FormatArgs {
   skrymir info shader.vbc
   skrymir info job.trace --json
   skrymir info words.bin --gp")]
-pub struct InfoArgs {
+pub(crate) struct InfoArgs {
     /// The file, or - for standard input
     pub file: PathBuf,
     /// The format
@@ -276,7 +276,7 @@ pub struct AsArgs {
   skrymir run sum.comp --dispatch 64 --scene data.toml --read 1=sum.bin
   skrymir run unit.sl
   skrymir run tests/ more.amber --junit report.xml")]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// The file, or - for standard input: a VBC, an SkSL program, a Swanson library, or a shader's source (WGSL, GLSL,
     /// SPIR-V; a fragment stage alone covers the picture), or test scripts and folders of them (AmberScript, VkScript)
     pub file: PathBuf,
@@ -365,13 +365,13 @@ pub struct RunArgs {
 
 impl RunArgs {
     /// Longest time for the draw.
-    pub fn timeout(&self) -> std::time::Duration {
+    pub(crate) fn timeout(&self) -> std::time::Duration {
         std::time::Duration::from_secs(self.timeout.unwrap_or(900))
     }
 }
 
 /// Flags of `run` for a single draw on a Vulkan device.
-pub const DRAW_FLAGS: &[&str] = &[
+pub(crate) const DRAW_FLAGS: &[&str] = &[
     "output",
     "size",
     "vertices",
@@ -393,17 +393,17 @@ pub const DRAW_FLAGS: &[&str] = &[
 ];
 
 /// Flags of `run` for a VBC: [`DRAW_FLAGS`], and `--watch`.
-pub const VBC_FLAGS: &[&str] = &and::<{ DRAW_FLAGS.len() + 1 }>(DRAW_FLAGS, &["watch"]);
+pub(crate) const VBC_FLAGS: &[&str] = &and::<{ DRAW_FLAGS.len() + 1 }>(DRAW_FLAGS, &["watch"]);
 
 /// Flags of `run` for sources that draw: [`VBC_FLAGS`], and those that say how they are compiled.
-pub const SOURCE_FLAGS: &[&str] = &and::<{ VBC_FLAGS.len() + 3 }>(VBC_FLAGS, &["entry", "define", "include"]);
+pub(crate) const SOURCE_FLAGS: &[&str] = &and::<{ VBC_FLAGS.len() + 3 }>(VBC_FLAGS, &["entry", "define", "include"]);
 
 /// Flags of `run` for sources: those of draws, and those of compute shaders alone.
-pub const RUN_SOURCE_FLAGS: &[&str] =
+pub(crate) const RUN_SOURCE_FLAGS: &[&str] =
     &and::<{ SOURCE_FLAGS.len() + 5 }>(SOURCE_FLAGS, &["dispatch", "local-size", "keep", "through", "engines"]);
 
 /// Flags of `run` for scripts.
-pub const SCRIPT_FLAGS: &[&str] = &[
+pub(crate) const SCRIPT_FLAGS: &[&str] = &[
     "device",
     "validation",
     "timeout",
@@ -477,7 +477,7 @@ pub struct SpirvDisArgs {
 ///
 /// # Errors
 /// When it is not that, or zero.
-pub fn parse_size(text: &str) -> Result<[u32; 2]> {
+pub(crate) fn parse_size(text: &str) -> Result<[u32; 2]> {
     let number = |text: &str| text.parse().ok().filter(|number| *number > 0);
     let size = text
         .split_once('x')
@@ -489,7 +489,7 @@ pub fn parse_size(text: &str) -> Result<[u32; 2]> {
 ///
 /// # Errors
 /// When it is not that, or zero.
-pub fn parse_groups(text: &str) -> Result<[u32; 3]> {
+pub(crate) fn parse_groups(text: &str) -> Result<[u32; 3]> {
     let mut all = [1; 3];
     let parts: Vec<&str> = text.split(',').collect();
     let wrong = || Error::usage("it is X,Y,Z: one to three numbers from 1 on, such as 16,16,1");
@@ -506,7 +506,7 @@ pub fn parse_groups(text: &str) -> Result<[u32; 3]> {
 ///
 /// # Errors
 /// When it is not that.
-pub fn parse_read(text: &str) -> Result<(u8, PathBuf)> {
+pub(crate) fn parse_read(text: &str) -> Result<(u8, PathBuf)> {
     let read = text
         .split_once('=')
         .and_then(|(slot, file)| Some((slot.parse().ok()?, file.into())));
@@ -539,7 +539,7 @@ impl From<Through> for RoundTrip {
 
 /// Arguments of `run` for scripts.
 #[derive(Args, Debug, Default)]
-pub struct ScriptArgs {
+pub(crate) struct ScriptArgs {
     /// More scripts, and folders of them (scripts)
     pub more: Vec<PathBuf>,
     /// Run only scripts whose path contains this text (scripts)

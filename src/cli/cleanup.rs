@@ -17,8 +17,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 #[cfg(unix)]
-pub use system::SIGNALS;
-pub use system::leave;
+pub(crate) use system::SIGNALS;
+pub(crate) use system::leave;
 
 /// Files that do not outlive the process.
 static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -29,11 +29,11 @@ fn temporary() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 
 /// A file that is removed if the process ends early; unregistered on drop.
 #[derive(Debug)]
-pub struct Temporary(PathBuf);
+pub(crate) struct Temporary(PathBuf);
 
 impl Temporary {
     /// Registers a file.
-    pub fn register(path: &Path) -> Self {
+    pub(crate) fn register(path: &Path) -> Self {
         temporary().insert(path.to_owned());
         Self(path.to_owned())
     }
@@ -49,7 +49,7 @@ impl Drop for Temporary {
 ///
 /// # Errors
 /// When the system installs none.
-pub fn clean_up_on_signals() -> std::io::Result<()> {
+pub(crate) fn clean_up_on_signals() -> std::io::Result<()> {
     system::on_signals(clean_up)
 }
 
@@ -66,13 +66,13 @@ fn clean_up() {
 /// A time limit for work that cannot be cancelled, such as a driver's compiler: the process exits when it expires. Drop
 /// it to cancel the limit.
 #[derive(Debug)]
-pub struct Limit {
+pub(crate) struct Limit {
     _done: Sender<()>,
 }
 
 impl Limit {
     /// Starts a limit; on expiry the process prints `what` took too long and exits with 2.
-    pub fn start(time: Duration, what: String) -> Self {
+    pub(crate) fn start(time: Duration, what: String) -> Self {
         let report = move || {
             crate::cli::log::message(format_args!(
                 "skrymir: {what} took longer than {} s (--timeout)",
@@ -83,7 +83,7 @@ impl Limit {
     }
 
     /// Starts a limit; on expiry the process calls `report` and exits with `code`.
-    pub fn with_exit(time: Duration, code: i32, report: impl FnOnce() + Send + 'static) -> Self {
+    pub(crate) fn with_exit(time: Duration, code: i32, report: impl FnOnce() + Send + 'static) -> Self {
         let (done, over) = channel();
         std::thread::spawn(move || {
             if over.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {

@@ -22,7 +22,7 @@ const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(900);
 #[command(after_help = "Examples:
   skrymir compare a.png b.png --tolerance 2 --allow 0.5 -o diff.png
   skrymir compare --engines shader.vbc --tolerance 6 --allow 1")]
-pub struct CompareArgs {
+pub(crate) struct CompareArgs {
     /// One picture (PNG); with --engines a VBC, an SkSL program, WGSL, or a vertex shader or Mali-400 program
     pub a: PathBuf,
     /// The other; with --engines the fragment shader or program, if the first file has none

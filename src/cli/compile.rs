@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// A stage by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum StageName {
+pub(crate) enum StageName {
     /// Vertex processor
     Vert,
     /// Fragment processor
@@ -23,7 +23,7 @@ pub enum StageName {
 #[command(after_help = "Examples:
   skrymir compile lit.frag -o lit.mbs --report
   skrymir compile both.wgsl --stage frag --entry paint --text")]
-pub struct CompileArgs {
+pub(crate) struct CompileArgs {
     /// WGSL, GLSL (.vert, .frag; also ES), HLSL, SPIR-V, a VBC file or an SkSL program
     pub file: PathBuf,
     /// The entry point, if the stage has several

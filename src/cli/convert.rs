@@ -46,7 +46,7 @@ pub enum Language {
 
 /// The conversion of depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DepthArg {
+pub(crate) enum DepthArg {
     /// From 0..w to -w..w, for OpenGL
     ToGl,
     /// From -w..w to 0..w
@@ -66,7 +66,7 @@ Examples:
   skrymir convert scene.toml shader.vert shader.frag --to amber -o draw.amber
   skrymir convert job.trace --job 0 --draw 2 --stage frag --to hlsl --shader-model 60"
 )]
-pub struct ConvertArgs {
+pub(crate) struct ConvertArgs {
     /// A SPIR-V module, a VBC file, an SkSL program, WGSL (.wgsl), GLSL (.vert, .frag), HLSL (.hlsl), a Mali-400 program (MBS, or its
     /// text), or a driver's recorded jobs; of a draw (--to amber), a scene and its shaders
     #[arg(required = true)]
@@ -168,7 +168,7 @@ impl Language {
 
 /// The version of GLSL.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Profile {
+pub(crate) enum Profile {
     /// OpenGL's, of a version.
     OpenGl(glsl::Version),
     /// Vulkan's.

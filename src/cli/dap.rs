@@ -27,7 +27,7 @@ and may have scene, size ([w, h]), stopOnEntry, job (those before run fast), pix
 (nothing else stops), budget (instructions of a job) and cwd. Function breakpoints are `pixel X,Y`, `vertex N`, `job N`.
 
 Example: skrymir dap < messages")]
-pub struct DapArgs {}
+pub(crate) struct DapArgs {}
 
 pub(super) fn run(_: &DapArgs) -> Outcome {
     Ok(inspect::dap::serve(std::io::stdin(), std::io::stdout(), &mut Files).map_err(Error::from)?)

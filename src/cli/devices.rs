@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// Arguments of `devices`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: skrymir devices --json")]
-pub struct DevicesArgs {
+pub(crate) struct DevicesArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,

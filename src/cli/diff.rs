@@ -14,7 +14,7 @@ Exit codes: 0 the recordings are the same, 1 they part (or one is broken), 2 the
 Addresses are followed, not compared: the same data at another place is the same.
 
 Example: skrymir diff good.trace bad.trace")]
-pub struct DiffArgs {
+pub(crate) struct DiffArgs {
     /// One recording
     pub a: PathBuf,
     /// The other

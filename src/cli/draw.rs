@@ -26,7 +26,7 @@ use utgard::shader;
   skrymir draw triangle.vert.s triangle.frag.s -o out.png
   skrymir draw lit.vert lit.frag --scene scene.toml -o out.png --watch
   skrymir draw a.wgsl --expect good.png --tolerance 4 --allow 1")]
-pub struct DrawArgs {
+pub(crate) struct DrawArgs {
     /// Vertex program: MBS, its text, or a shader's source; a file with both stages needs no second
     pub vertex: PathBuf,
     /// Fragment program: MBS, its text, or a shader's source [default: of the first file]
@@ -61,7 +61,7 @@ pub struct DrawArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &DrawArgs) -> Outcome {
+pub(crate) fn run(args: &DrawArgs) -> Outcome {
     if !args.watch {
         return draw(args);
     }

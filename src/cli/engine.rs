@@ -12,7 +12,7 @@ use emulator::silicon::{Silicon, Switch};
 
 /// Which engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum EngineName {
+pub(crate) enum EngineName {
     /// One lane at a time; the specification
     Scalar,
     /// Many lanes at a time
@@ -26,7 +26,7 @@ pub enum EngineName {
 
 impl EngineName {
     /// The engine; none for Vulkan, which the emulator does not run.
-    pub fn engine(self) -> Option<Box<dyn Engine>> {
+    pub(crate) fn engine(self) -> Option<Box<dyn Engine>> {
         Some(match self {
             Self::Scalar => Box::new(Scalar),
             Self::Wide => Box::new(Wide::default()),
@@ -37,7 +37,7 @@ impl EngineName {
 
     /// The engine for short-lived programs: the native engine compiles later.
     #[cfg(target_os = "linux")]
-    pub fn patient(self) -> Option<Box<dyn Engine>> {
+    pub(crate) fn patient(self) -> Option<Box<dyn Engine>> {
         match self {
             Self::Native => Some(Box::new(Native::default().patient())),
             other => other.engine(),
@@ -50,7 +50,7 @@ impl EngineName {
     ///
     /// # Errors
     /// Trouble for Vulkan, which draws pairs.
-    pub fn of_jobs(self) -> Outcome {
+    pub(crate) fn of_jobs(self) -> Outcome {
         match self {
             Self::Vulkan => Err(Failure::usage(
                 "--engine vulkan draws pairs; jobs run on scalar, wide or native",
@@ -62,7 +62,7 @@ impl EngineName {
 
 /// Hypotheses about hardware.
 #[derive(Args, Clone, Debug)]
-pub struct SiliconArgs {
+pub(crate) struct SiliconArgs {
     /// Use a hypothesis about unknown hardware behaviour (docs/spec/open-questions.md); several with commas. If it
     /// changes the results of programs, they run on the scalar engine
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = switches())]
@@ -77,22 +77,22 @@ fn switches() -> impl TypedValueParser<Value = Switch> {
 
 impl SiliconArgs {
     /// The hardware.
-    pub fn silicon(&self) -> Silicon {
+    pub(crate) fn silicon(&self) -> Silicon {
         Silicon::from_switches(&self.silicon)
     }
 
     /// An engine on it.
-    pub fn around(&self, engine: Box<dyn Engine>) -> Box<dyn Engine> {
+    pub(crate) fn around(&self, engine: Box<dyn Engine>) -> Box<dyn Engine> {
         with_quirks(engine, self.silicon())
     }
 }
 
 /// The scalar engine.
-pub fn plain() -> Box<dyn Engine> {
+pub(crate) fn plain() -> Box<dyn Engine> {
     Box::new(Scalar)
 }
 
 /// Default number of threads: one per processor.
-pub fn default_threads() -> usize {
+pub(crate) fn default_threads() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The expected picture, and the tolerance.
 #[derive(Args, Clone, Debug, Default)]
-pub struct ExpectArgs {
+pub(crate) struct ExpectArgs {
     /// Exit with 1 unless the picture is this one
     #[arg(long, value_name = "PNG")]
     pub expect: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
 
 impl ExpectArgs {
     /// Whether an expected picture is given.
-    pub fn is_given(&self) -> bool {
+    pub(crate) fn is_given(&self) -> bool {
         self.expect.is_some()
     }
 
@@ -44,7 +44,7 @@ impl ExpectArgs {
     ///
     /// # Errors
     /// Bad when they differ or are of different sizes, trouble when a file cannot be read or written.
-    pub fn hold(&self, have: &Picture, output: Option<&Path>) -> Outcome {
+    pub(crate) fn hold(&self, have: &Picture, output: Option<&Path>) -> Outcome {
         let Some(path) = &self.expect else { return Ok(()) };
         let wanted = Picture::load(path)?;
         let found = compare(&wanted, have, self.tolerance).map_err(|error| Failure::Bad(error.into()).in_file(path))?;

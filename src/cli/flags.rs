@@ -7,7 +7,7 @@ use clap::parser::ValueSource;
 
 /// The flags a command line has that some formats take and others do not.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
+pub(crate) struct Given {
     verb: Verb,
     /// Their names, as typed behind `--`.
     flags: Vec<String>,
@@ -15,7 +15,7 @@ pub struct Given {
 
 impl Given {
     /// The flags of a verb that stand on the command line. A flag that no format claims belongs to the verb itself.
-    pub fn new(cli: &clap::Command, matches: &ArgMatches, verb: Verb) -> Self {
+    pub(crate) fn new(cli: &clap::Command, matches: &ArgMatches, verb: Verb) -> Self {
         let (Some(command), Some(matches)) = (
             cli.find_subcommand(verb.name()),
             matches.subcommand_matches(verb.name()),
@@ -38,7 +38,7 @@ impl Given {
     ///
     /// # Errors
     /// Trouble, naming the flag and the formats that take it.
-    pub fn fits(&self, format: &dyn Format) -> Outcome {
+    pub(crate) fn fits(&self, format: &dyn Format) -> Outcome {
         self.fits_any(&[format])
     }
 
@@ -46,7 +46,7 @@ impl Given {
     ///
     /// # Errors
     /// As [`Given::fits`].
-    pub fn fits_any(&self, files: &[&dyn Format]) -> Outcome {
+    pub(crate) fn fits_any(&self, files: &[&dyn Format]) -> Outcome {
         let takes = |format: &dyn Format, flag: &str| format.flags(self.verb).contains(&flag);
         let stray = |flag: &&String| !files.iter().any(|format| takes(*format, flag));
         match self.flags.iter().find(stray) {
@@ -59,7 +59,7 @@ impl Given {
     ///
     /// # Errors
     /// Trouble, naming the flag.
-    pub fn fits_device(&self, device: &str, taken: &[&str]) -> Outcome {
+    pub(crate) fn fits_device(&self, device: &str, taken: &[&str]) -> Outcome {
         match self.flags.iter().find(|flag| !taken.contains(&flag.as_str())) {
             None => Ok(()),
             Some(flag) => Err(Failure::usage(format_args!(

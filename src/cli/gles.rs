@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
   skrymir gles --desktop --screenshot out.png -- weston-simple-egl
   skrymir gles --frames pictures -- kmscube
   skrymir gles --view --desktop -- weston-terminal")]
-pub struct GlesArgs {
+pub(crate) struct GlesArgs {
     /// The program, for 64-bit ARM or this machine, and its arguments
     #[arg(required_unless_present_any = ["serve", "list"], last = true)]
     pub program: Vec<OsString>,
@@ -143,7 +143,7 @@ impl GlesArgs {
 }
 
 /// Runs the command; the exit code is that of the program.
-pub fn run(args: &GlesArgs) -> Outcome {
+pub(crate) fn run(args: &GlesArgs) -> Outcome {
     if !args.mali450 && args.pps > 4 {
         return Err(Failure::usage("a Mali-400 has at most 4 pixel processors"));
     }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Arguments of `grammar`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: skrymir grammar spirv.core.grammar.json")]
-pub struct GrammarArgs {
+pub(crate) struct GrammarArgs {
     /// A grammar file (`*.grammar.json`); with --generate the folder of the grammar files
     pub file: PathBuf,
     /// Write the compact text of the built-in grammar here

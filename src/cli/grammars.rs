@@ -10,7 +10,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// Trouble when the file cannot be read.
-pub fn text(path: &Path) -> Outcome<String> {
+pub(crate) fn text(path: &Path) -> Outcome<String> {
     read_text(path)
 }
 
@@ -18,7 +18,7 @@ pub fn text(path: &Path) -> Outcome<String> {
 ///
 /// # Errors
 /// Trouble when the folder or a file cannot be read.
-pub fn folder(path: &Path) -> Outcome<Vec<(String, String)>> {
+pub(crate) fn folder(path: &Path) -> Outcome<Vec<(String, String)>> {
     let mut files = Vec::new();
     let entries = std::fs::read_dir(path).within(|| format!("cannot read {}", path.display()))?;
     for entry in entries.flatten() {
@@ -35,7 +35,7 @@ pub fn folder(path: &Path) -> Outcome<Vec<(String, String)>> {
 ///
 /// # Errors
 /// Bad when a file is no grammar.
-pub fn extended(files: &[String]) -> Outcome<std::borrow::Cow<'static, Grammar>> {
+pub(crate) fn extended(files: &[String]) -> Outcome<std::borrow::Cow<'static, Grammar>> {
     let mut grammar = std::borrow::Cow::Borrowed(Grammar::builtin());
     let core = grammar::compact::read(grammar::BUILTIN).map(|(core, _)| core);
     for argument in files {

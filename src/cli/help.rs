@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use std::path::PathBuf;
 
 /// Manuals that `skrymir help TOPIC` prints: the book's chapters.
-pub const TOPICS: [(&str, &str, &str); 3] = [
+pub(crate) const TOPICS: [(&str, &str, &str); 3] = [
     (
         "scene",
         "what is drawn with: vertices, uniforms, images, state",
@@ -27,7 +27,7 @@ pub const TOPICS: [(&str, &str, &str); 3] = [
 ];
 
 /// The topics, as the end of the command's help.
-pub fn topics() -> String {
+pub(crate) fn topics() -> String {
     let lines = TOPICS
         .iter()
         .map(|(name, about, _)| format!("  skrymir help {name:9} {about}\n"));
@@ -35,7 +35,7 @@ pub fn topics() -> String {
 }
 
 /// The manual that a command line asks for, if it asks for one.
-pub fn topic(arguments: &[std::ffi::OsString]) -> Option<&'static str> {
+pub(crate) fn topic(arguments: &[std::ffi::OsString]) -> Option<&'static str> {
     let [_, help, name] = arguments else { return None };
     let wanted = (help == "help").then(|| name.to_str()).flatten()?;
     TOPICS
@@ -47,13 +47,13 @@ pub fn topic(arguments: &[std::ffi::OsString]) -> Option<&'static str> {
 /// Arguments of `completions`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: skrymir completions bash > /etc/bash_completion.d/skrymir")]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell
     pub shell: Shell,
 }
 
 /// Prints a shell's completions.
-pub fn completions(args: &CompletionsArgs) -> Outcome {
+pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "skrymir", &mut text);
     print(&String::from_utf8_lossy(&text))
@@ -65,7 +65,7 @@ pub fn completions(args: &CompletionsArgs) -> Outcome {
   skrymir man | man -l -
   skrymir man replay | man -l -
   skrymir man --folder /usr/share/man/man1")]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// The verb [default: the page of all]
     #[arg(conflicts_with = "folder")]
     pub verb: Option<String>,
@@ -75,7 +75,7 @@ pub struct ManArgs {
 }
 
 /// Prints a page for `man`, or writes all.
-pub fn man(args: &ManArgs) -> Outcome {
+pub(crate) fn man(args: &ManArgs) -> Outcome {
     let mut root = Cli::command();
     root.build();
     let page = |command: &clap::Command| -> Outcome<Vec<u8>> {

@@ -26,7 +26,7 @@ const DRAWS: usize = 200;
   skrymir inspect job.trace -o report.html --pixel 31,40
   skrymir inspect game.trace -o report.html --frames 120..124
   skrymir inspect job.trace --serve")]
-pub struct InspectArgs {
+pub(crate) struct InspectArgs {
     /// The recording
     pub file: PathBuf,
     /// Output file (HTML), self-contained
@@ -46,7 +46,7 @@ pub struct InspectArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &InspectArgs) -> Outcome {
+pub(crate) fn run(args: &InspectArgs) -> Outcome {
     let bytes = crate::cli::outcome::read(&args.file)?;
     let trace = Trace::read(&bytes)?;
     let name = args.file.file_name().unwrap_or(args.file.as_os_str()).to_string_lossy();

@@ -13,7 +13,7 @@ use utgard::stream::{ListCommand, VertexCommand};
 use utgard::words::Place;
 
 /// A time in milliseconds.
-pub fn milliseconds(time: std::time::Duration) -> f64 {
+pub(crate) fn milliseconds(time: std::time::Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
@@ -30,7 +30,7 @@ fn floats(values: &[f32]) -> Value {
 }
 
 /// The statistics of every job.
-pub fn stats(done: &Replay) -> Value {
+pub(crate) fn stats(done: &Replay) -> Value {
     let job = |(number, job): (usize, &JobStats)| match job {
         JobStats::Gp(stats, time) => json!({
             "job": number, "queue": "gp", "vertices": stats.vertices, "triangles": stats.primitives,
@@ -62,7 +62,7 @@ fn command(command: &Command, (name, places): (&str, &[Place])) -> Value {
 ///
 /// # Errors
 /// When a stream or state is in no buffer object.
-pub fn job(memory: &Memory, number: usize, pipe: Pipe, frame: &[u32]) -> Result<Value> {
+pub(crate) fn job(memory: &Memory, number: usize, pipe: Pipe, frame: &[u32]) -> Result<Value> {
     let mut job = json!({ "job": number });
     match pipe {
         Pipe::Gp => {
@@ -91,7 +91,7 @@ pub fn job(memory: &Memory, number: usize, pipe: Pipe, frame: &[u32]) -> Result<
 }
 
 /// How often each instruction ran.
-pub fn profile(report: &Report) -> Value {
+pub(crate) fn profile(report: &Report) -> Value {
     let program = |(number, watched): (usize, &Watched)| {
         let lines = watched.lines.iter().map(|line| {
             let mut one = json!({ "address": line.address, "text": line.text, "hits": line.hits });
@@ -131,7 +131,7 @@ fn painted(painted: &Painted) -> Value {
 }
 
 /// The fragments at a pixel.
-pub fn pixel(report: &Report, (x, y): (u32, u32)) -> Value {
+pub(crate) fn pixel(report: &Report, (x, y): (u32, u32)) -> Value {
     let fragment = |fragment: &PixelFragment| {
         json!({
             "program": report.name(fragment.program), "helps": fragment.helps,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// The verbosity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Level {
+pub(crate) enum Level {
     /// Errors only.
     Quiet,
     /// Errors, notes and progress.
@@ -23,7 +23,7 @@ pub enum Level {
 static LEVEL: AtomicU8 = AtomicU8::new(Level::Normal as u8);
 
 /// Sets the verbosity, and prints messages of the libraries.
-pub fn set_level(level: Level) {
+pub(crate) fn set_level(level: Level) {
     LEVEL.store(level as u8, Ordering::Relaxed);
     // A second logger, as of a test, changes nothing.
     if log::set_logger(&Libraries).is_ok() {
@@ -59,24 +59,24 @@ fn is(level: Level) -> bool {
 }
 
 /// Whether only errors are printed.
-pub fn is_quiet() -> bool {
+pub(crate) fn is_quiet() -> bool {
     !is(Level::Normal)
 }
 
 /// Prints a line to standard error; a write error is ignored.
-pub fn message(line: impl fmt::Display) {
+pub(crate) fn message(line: impl fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Prints a note, unless quiet.
-pub fn note(line: impl fmt::Display) {
+pub(crate) fn note(line: impl fmt::Display) {
     if is(Level::Normal) {
         message(line);
     }
 }
 
 /// Prints a detail, if verbose.
-pub fn detail(line: impl fmt::Display) {
+pub(crate) fn detail(line: impl fmt::Display) {
     if is(Level::Verbose) {
         message(format_args!("skrymir: {line}"));
     }
@@ -86,7 +86,7 @@ pub fn detail(line: impl fmt::Display) {
 const SHOW_AFTER: Duration = Duration::from_secs(1);
 
 /// A progress bar on a terminal, shown after a second; none elsewhere or when quiet.
-pub struct Progress {
+pub(crate) struct Progress {
     bar: indicatif::ProgressBar,
     start: Instant,
     shown: bool,
@@ -94,7 +94,7 @@ pub struct Progress {
 
 impl Progress {
     /// Starts work of `steps` steps.
-    pub fn new(what: &'static str, steps: u64) -> Self {
+    pub(crate) fn new(what: &'static str, steps: u64) -> Self {
         let bar = indicatif::ProgressBar::with_draw_target(Some(steps), indicatif::ProgressDrawTarget::hidden());
         let style = indicatif::ProgressStyle::with_template("{prefix} {wide_bar} {pos}/{len} {eta}");
         if let Ok(style) = style {
@@ -109,12 +109,12 @@ impl Progress {
     }
 
     /// Runs `work`, which prints, with the bar hidden.
-    pub fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
         self.bar.suspend(work)
     }
 
     /// Counts one step.
-    pub fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         if !self.shown && self.start.elapsed() > SHOW_AFTER {
             self.bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
             self.shown = true;
@@ -138,11 +138,11 @@ fn on_terminal() -> bool {
 const TICK: Duration = Duration::from_millis(100);
 
 /// A spinner with the elapsed time on a terminal, shown after a second and removed on drop.
-pub struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
+pub(crate) struct Waiting(Option<(Sender<()>, JoinHandle<()>)>);
 
 impl Waiting {
     /// Starts the work.
-    pub fn new(what: impl Into<String>) -> Self {
+    pub(crate) fn new(what: impl Into<String>) -> Self {
         if !on_terminal() {
             return Self(None);
         }

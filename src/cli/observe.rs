@@ -16,7 +16,7 @@ const WATCHING: [&str; 4] = ["trace", "watch_pixel", "profile", "lcov"];
 
 /// How programs run, and what is printed about them.
 #[derive(Args, Debug)]
-pub struct EngineArgs {
+pub(crate) struct EngineArgs {
     /// The engine that runs the programs; observation always uses the scalar engine, on one thread
     #[arg(long, value_enum, default_value_t, conflicts_with_all = WATCHING)]
     engine: EngineName,
@@ -58,7 +58,7 @@ pub(super) fn parse_pixel(text: &str) -> Result<(u32, u32), String> {
 }
 
 /// An engine and its observer.
-pub struct Running {
+pub(crate) struct Running {
     /// The engine.
     pub engine: Box<dyn Engine>,
     /// Threads that shade tiles.
@@ -71,7 +71,7 @@ impl EngineArgs {
     ///
     /// # Errors
     /// When the trace cannot be written.
-    pub fn start(&self) -> Outcome<Running> {
+    pub(crate) fn start(&self) -> Outcome<Running> {
         let tell = match self.watch_pixel {
             Some((x, y)) => Tell::Pixel(x, y),
             None if self.trace.is_some() => Tell::Everything,
@@ -106,7 +106,7 @@ impl EngineArgs {
     ///
     /// # Errors
     /// When the engine runs no jobs.
-    pub fn unobserved(&self) -> Outcome<(impl Fn() -> Box<dyn Engine> + Send + Sync + use<>, usize)> {
+    pub(crate) fn unobserved(&self) -> Outcome<(impl Fn() -> Box<dyn Engine> + Send + Sync + use<>, usize)> {
         self.engine.of_jobs()?;
         let (name, silicon, is_plain) = (self.engine, self.silicon.clone(), self.no_fast_paths);
         let make = move || -> Box<dyn Engine> {
@@ -123,7 +123,7 @@ impl EngineArgs {
     ///
     /// # Errors
     /// When an argument of the emulator is given too.
-    pub fn is_vulkan(&self) -> Outcome<bool> {
+    pub(crate) fn is_vulkan(&self) -> Outcome<bool> {
         let vulkan = self.engine == EngineName::Vulkan;
         let emulated = [
             ("--silicon", self.silicon.silicon() != Silicon::default()),
@@ -138,7 +138,7 @@ impl EngineArgs {
     }
 
     /// Whether the arguments produce output other than a picture.
-    pub fn has_output(&self) -> bool {
+    pub(crate) fn has_output(&self) -> bool {
         self.trace.is_some() || self.watch_pixel.is_some() || self.profile || self.lcov.is_some()
     }
 
@@ -157,7 +157,7 @@ impl EngineArgs {
     ///
     /// # Errors
     /// When there is no output that could be JSON; `more`: the verb itself has some.
-    pub fn json(&self, more: bool) -> Outcome<bool> {
+    pub(crate) fn json(&self, more: bool) -> Outcome<bool> {
         match self.json && !more && !self.profile && self.watch_pixel.is_none() {
             true => Err(Failure::usage(
                 "--json needs something to print: add --profile or --watch-pixel X,Y",
@@ -171,7 +171,7 @@ impl EngineArgs {
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn finish(&self, watching: Option<&Observed>, texts: &[(Stage, Text)]) -> Outcome<Map<String, Value>> {
+    pub(crate) fn finish(&self, watching: Option<&Observed>, texts: &[(Stage, Text)]) -> Outcome<Map<String, Value>> {
         let Some(watching) = watching else {
             return Ok(Map::new());
         };
@@ -206,7 +206,7 @@ impl EngineArgs {
 
 impl Running {
     /// The engine and the number of threads, and the observer for [`EngineArgs::finish`].
-    pub fn take(self) -> (Box<dyn Engine>, usize, Option<Observed>) {
+    pub(crate) fn take(self) -> (Box<dyn Engine>, usize, Option<Observed>) {
         (self.engine, self.threads, self.watching)
     }
 }

@@ -78,7 +78,7 @@ where
 ///
 /// # Errors
 /// Trouble, with the file's name.
-pub fn read(path: &Path) -> Outcome<Vec<u8>> {
+pub(crate) fn read(path: &Path) -> Outcome<Vec<u8>> {
     Ok(read_bytes(path)?)
 }
 
@@ -86,7 +86,7 @@ pub fn read(path: &Path) -> Outcome<Vec<u8>> {
 ///
 /// # Errors
 /// The system's error, with the file's name.
-pub fn read_bytes(path: &Path) -> crate::cli::error::Result<Vec<u8>> {
+pub(crate) fn read_bytes(path: &Path) -> crate::cli::error::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = match path == Path::new("-") {
         true => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
@@ -102,7 +102,7 @@ pub fn read_bytes(path: &Path) -> crate::cli::error::Result<Vec<u8>> {
 ///
 /// # Errors
 /// Trouble when it cannot be read, Bad when it is not UTF-8.
-pub fn read_text(path: &Path) -> Outcome<String> {
+pub(crate) fn read_text(path: &Path) -> Outcome<String> {
     String::from_utf8(read(path)?).map_err(|_| Failure::bad("it is not text").in_file(path))
 }
 
@@ -111,7 +111,7 @@ pub fn read_text(path: &Path) -> Outcome<String> {
 ///
 /// # Errors
 /// Trouble, with the file's name.
-pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Outcome {
+pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Outcome {
     let bytes = bytes.as_ref();
     let written = match path == Path::new("-") {
         true => return print_bytes(bytes),
@@ -125,7 +125,7 @@ pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Outcome {
 ///
 /// # Errors
 /// The file system's error.
-pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     // The target of a link is replaced, not the link.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let existing = std::fs::metadata(&target).ok();
@@ -156,7 +156,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// An error in a text of a format, with its place marked.
-pub fn bad_text(file: &Path, format: &str, error: &loader::SourceError, text: &str) -> Failure {
+pub(crate) fn bad_text(file: &Path, format: &str, error: &loader::SourceError, text: &str) -> Failure {
     Failure::bad(error.in_file(file, format, text))
 }
 
@@ -164,7 +164,7 @@ pub fn bad_text(file: &Path, format: &str, error: &loader::SourceError, text: &s
 ///
 /// # Errors
 /// Trouble when standard output cannot be written for another reason.
-pub fn print(text: &str) -> Outcome {
+pub(crate) fn print(text: &str) -> Outcome {
     print_bytes(text.as_bytes())
 }
 
@@ -172,7 +172,7 @@ pub fn print(text: &str) -> Outcome {
 ///
 /// # Errors
 /// As [`print`].
-pub fn print_json(document: &serde_json::Value) -> Outcome {
+pub(crate) fn print_json(document: &serde_json::Value) -> Outcome {
     let json = serde_json::to_string_pretty(document).map_err(Error::from)?;
     print(&(json + "\n"))
 }

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   skrymir pack --vert a.wgsl --frag a.wgsl -o a.vbc
   skrymir pack --vert lit.vert --frag lit.frag --names names.toml -o lit.vbc --watch")]
-pub struct PackArgs {
+pub(crate) struct PackArgs {
     /// Vertex stage: WGSL (.wgsl), GLSL, GLSL ES, HLSL (.hlsl), SPIR-V or an SkSL binary
     #[arg(long)]
     pub vert: PathBuf,

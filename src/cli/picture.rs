@@ -25,7 +25,7 @@ pub(crate) fn save(picture: &Picture, path: &Path) -> Result<()> {
 const OTHERS: [&str; 10] = ["jpg", "jpeg", "bmp", "gif", "webp", "tga", "tif", "tiff", "ppm", "exr"];
 
 /// An argument that names a picture to write; other formats than PNG are rejected before anything is drawn.
-pub fn name() -> impl TypedValueParser<Value = PathBuf> {
+pub(crate) fn name() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| refuse_other_formats(&path).map(|()| path))
 }
 

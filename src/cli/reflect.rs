@@ -11,7 +11,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   skrymir reflect shader.vbc
   skrymir reflect shader.vbc --rust > shader.rs")]
-pub struct ReflectArgs {
+pub(crate) struct ReflectArgs {
     /// The VBC file
     #[arg(required_unless_present = "schema")]
     pub file: Option<PathBuf>,

@@ -21,7 +21,7 @@ use std::path::PathBuf;
   skrymir replay job.trace --dump | less
   skrymir replay registers.trace --dump | less
   skrymir replay job.trace --expect good.png")]
-pub struct ReplayArgs {
+pub(crate) struct ReplayArgs {
     /// The recording
     pub file: PathBuf,
     /// Output file for the last picture
@@ -42,7 +42,7 @@ pub struct ReplayArgs {
 }
 
 /// Runs the command.
-pub fn run(args: &ReplayArgs) -> Outcome {
+pub(crate) fn run(args: &ReplayArgs) -> Outcome {
     let json = args.running.json(args.stats || args.dump)?;
     let bytes = crate::cli::outcome::read(&args.file)?;
     if board::trace::is_trace(&bytes) {

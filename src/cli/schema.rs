@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 
 /// A verb whose JSON has a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Document {
+pub(crate) enum Document {
     /// `check --json`
     Check,
     /// `compare --json`
@@ -46,7 +46,7 @@ pub enum Document {
 
 impl Document {
     /// The schema (2020-12).
-    pub fn schema(self) -> &'static str {
+    pub(crate) fn schema(self) -> &'static str {
         match self {
             Self::Check => include_str!("schemas/check.json"),
             Self::Compare => include_str!("schemas/compare.json"),
@@ -73,7 +73,7 @@ impl Document {
 /// Arguments of `schema`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: skrymir schema replay > replay.schema.json")]
-pub struct SchemaArgs {
+pub(crate) struct SchemaArgs {
     /// The verb
     pub verb: Document,
 }

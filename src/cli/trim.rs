@@ -26,7 +26,7 @@ With --shrink jobs, draws and single primitives are left out, by halves first, a
 Examples: skrymir trim job.trace --jobs 3..5 -o small.trace
           skrymir trim job.trace --shrink --pixel 31,40 -o small.trace
           skrymir trim job.trace --shrink --pixel 31,40 --expect good.png -o small.trace")]
-pub struct TrimArgs {
+pub(crate) struct TrimArgs {
     /// The recording
     pub file: PathBuf,
     /// Jobs to keep, numbered from 0, including the last: 3..5, 3.., ..5 or 3 [default: all]
@@ -60,7 +60,7 @@ pub struct TrimArgs {
 
 /// Some jobs or frames of a recording, the last one included.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Jobs {
+pub(crate) struct Jobs {
     first: usize,
     last: Option<usize>,
 }

@@ -6,14 +6,14 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Interval between checks of the files.
-pub const INTERVAL: Duration = Duration::from_millis(150);
+pub(crate) const INTERVAL: Duration = Duration::from_millis(150);
 
 /// Runs the work now and at each change of a file's contents, until the process ends. A failure is printed; earlier
 /// output stays.
 ///
 /// # Errors
 /// Trouble when one of the files is standard input.
-pub fn run_on_change(files: &[&Path], mut work: impl FnMut() -> Outcome) -> Outcome {
+pub(crate) fn run_on_change(files: &[&Path], mut work: impl FnMut() -> Outcome) -> Outcome {
     if files.contains(&Path::new("-")) {
         return Err(Failure::usage("--watch: standard input does not change"));
     }

@@ -24,14 +24,14 @@ const ADDRESS_SPACE: u64 = 1 << 32;
 
 /// Cancels a job, when its unit is reset.
 #[derive(Debug, Default)]
-pub struct Cancel {
+pub(crate) struct Cancel {
     is_cancelled: AtomicBool,
     gate: Mutex<Option<Arc<Gate>>>,
 }
 
 impl Cancel {
     /// Discards all further writes of the job.
-    pub fn cancel(&self) {
+    pub(crate) fn cancel(&self) {
         let gate = lock(&self.gate);
         self.is_cancelled.store(true, Ordering::Release);
         if let Some(gate) = &*gate {
@@ -56,7 +56,7 @@ impl Cancel {
 
 /// A processor's share of a tile list that a Mali-450 generates in hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
+pub(crate) struct Share {
     /// The address at which the processor reads it.
     pub address: u32,
     /// The four registers that describe it.
@@ -69,7 +69,7 @@ pub struct Share {
 
 /// A job.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub(crate) struct Job {
     /// The geometry processor or a pixel processor.
     pub unit: Unit,
     /// Its frame: six words for the geometry processor, registers and write-back units for a pixel processor.
@@ -84,7 +84,7 @@ pub struct Job {
 
 /// The outcome of a job.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// The end of its streams or lists was reached.
     Done,
     /// The unit was reset.
@@ -113,7 +113,7 @@ pub enum Outcome {
 type Kept = (Option<u32>, Arc<Mutex<Space>>);
 
 /// The cached address spaces, most recently used last.
-pub struct Spaces {
+pub(crate) struct Spaces {
     bus: Arc<dyn Bus>,
     engine: Box<dyn Fn() -> Box<dyn Engine> + Send + Sync>,
     threads: usize,
@@ -124,7 +124,7 @@ pub struct Spaces {
 
 impl Spaces {
     /// An empty cache.
-    pub fn new(
+    pub(crate) fn new(
         bus: Arc<dyn Bus>,
         engine: Box<dyn Fn() -> Box<dyn Engine> + Send + Sync>,
         threads: usize,
@@ -142,7 +142,7 @@ impl Spaces {
     }
 
     /// The bus.
-    pub fn bus(&self) -> &dyn Bus {
+    pub(crate) fn bus(&self) -> &dyn Bus {
         &*self.bus
     }
 
@@ -173,7 +173,7 @@ impl Spaces {
     }
 
     /// Runs a job to its end; returns address and length of its writes if `keep_writes`.
-    pub fn run(&self, job: &Job, keep_writes: bool) -> (Outcome, Vec<(u32, u32)>) {
+    pub(crate) fn run(&self, job: &Job, keep_writes: bool) -> (Outcome, Vec<(u32, u32)>) {
         let none = Vec::new();
         let tables = match job.directory.map(|directory| Tables::read(&*self.bus, directory)) {
             Some(Ok(tables)) => tables,
@@ -325,7 +325,7 @@ fn tiles(share: &Share) -> Vec<u8> {
 }
 
 /// Whether a command's address is in the vertex stream.
-pub fn is_in_vertex_stream(frame: &[u32], address: u32) -> bool {
+pub(crate) fn is_in_vertex_stream(frame: &[u32], address: u32) -> bool {
     let frame = GpFrame::from_words(frame);
     (frame.vertex_start..frame.vertex_end).contains(&address)
 }

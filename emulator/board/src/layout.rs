@@ -223,7 +223,7 @@ impl Unit {
 }
 
 /// Index of a frame's word (write-back units last) at an offset of a pixel processor.
-pub fn frame_word(offset: u32) -> Option<usize> {
+pub(crate) fn frame_word(offset: u32) -> Option<usize> {
     let word = (offset / 4) as usize;
     if word < PP_REGISTERS {
         return Some(word);

@@ -12,15 +12,15 @@ const ENTRIES: usize = 1024;
 
 /// Bits of an entry.
 mod entry {
-    pub const PRESENT: u32 = 1 << 0;
-    pub const READ: u32 = 1 << 1;
-    pub const WRITE: u32 = 1 << 2;
-    pub const ADDRESS: u32 = !0xfff;
+    pub(crate) const PRESENT: u32 = 1 << 0;
+    pub(crate) const READ: u32 = 1 << 1;
+    pub(crate) const WRITE: u32 = 1 << 2;
+    pub(crate) const ADDRESS: u32 = !0xfff;
 }
 
 /// Physically contiguous pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub(crate) struct Segment {
     /// Offset within the range.
     pub offset: u32,
     /// Its physical address.
@@ -29,7 +29,7 @@ pub struct Segment {
 
 /// Pages that are contiguous in the GPU's address space and have the same permissions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mapped {
+pub(crate) struct Mapped {
     /// Address of the first page.
     pub address: u32,
     /// Bytes.
@@ -42,7 +42,7 @@ pub struct Mapped {
 
 impl Mapped {
     /// Physical addresses and lengths of a part.
-    pub fn pieces(&self, at: usize, length: usize) -> impl Iterator<Item = (u64, usize)> {
+    pub(crate) fn pieces(&self, at: usize, length: usize) -> impl Iterator<Item = (u64, usize)> {
         let segments = &self.segments;
         let mut next = segments
             .partition_point(|segment| segment.offset as usize <= at)
@@ -65,7 +65,7 @@ impl Mapped {
 
 /// An address space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tables {
+pub(crate) struct Tables {
     /// The mapped ranges, by address.
     pub mapped: Vec<Mapped>,
     /// Pages whose translation is outside memory.
@@ -76,14 +76,14 @@ pub struct Tables {
 
 /// A table that is outside memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TableError {
+pub(crate) struct TableError {
     /// Physical address of the table.
     pub physical: u32,
 }
 
 impl Tables {
     /// Reads the tables of a page directory.
-    pub fn read(bus: &dyn Bus, directory: u32) -> Result<Self, TableError> {
+    pub(crate) fn read(bus: &dyn Bus, directory: u32) -> Result<Self, TableError> {
         let ram = bus.ram();
         let mut tables = Self::default();
         tables.own.insert(u64::from(directory));
@@ -105,7 +105,7 @@ impl Tables {
     }
 
     /// Physical addresses, for a unit with translation disabled.
-    pub fn identity(bus: &dyn Bus) -> Self {
+    pub(crate) fn identity(bus: &dyn Bus) -> Self {
         let mut tables = Self::default();
         for range in bus.ram() {
             let page = u64::from(PAGE);
@@ -173,7 +173,7 @@ fn table(bus: &dyn Bus, physical: u32) -> Result<Vec<u32>, TableError> {
 
 /// State shared by a space's mappings: whether they may be used, and the first violation.
 #[derive(Debug)]
-pub struct Gate {
+pub(crate) struct Gate {
     /// The job was cancelled: its further writes are discarded.
     pub is_closed: AtomicBool,
     /// Address of the first write without permission, or [`Gate::NONE`].
@@ -184,7 +184,7 @@ impl Gate {
     const NONE: u64 = u64::MAX;
 
     /// An open gate.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             is_closed: AtomicBool::new(false),
             violation: AtomicU64::new(Self::NONE),
@@ -192,13 +192,13 @@ impl Gate {
     }
 
     /// Takes the first write without permission since the last call.
-    pub fn take_violation(&self) -> Option<u32> {
+    pub(crate) fn take_violation(&self) -> Option<u32> {
         u32::try_from(self.violation.swap(Self::NONE, Ordering::Relaxed)).ok()
     }
 }
 
 /// A range of the address space, in guest memory.
-pub struct Paged {
+pub(crate) struct Paged {
     bus: Arc<dyn Bus>,
     mapped: Mapped,
     gate: Arc<Gate>,
@@ -206,7 +206,7 @@ pub struct Paged {
 
 impl Paged {
     /// A range on a bus.
-    pub fn new(bus: Arc<dyn Bus>, mapped: Mapped, gate: Arc<Gate>) -> Self {
+    pub(crate) fn new(bus: Arc<dyn Bus>, mapped: Mapped, gate: Arc<Gate>) -> Self {
         Self { bus, mapped, gate }
     }
 }

@@ -11,7 +11,7 @@ use utgard::frame::{GpFrame, PP_REGISTERS, WRITE_BACKS, WriteBackUnit, version};
 
 /// An effect of a write besides the register's change.
 #[derive(Debug)]
-pub enum Effect {
+pub(crate) enum Effect {
     /// Start a job.
     Start(Job),
     /// Cancel a unit's job.
@@ -44,7 +44,7 @@ impl UnitState {
 }
 
 /// All registers.
-pub struct State {
+pub(crate) struct State {
     model: Model,
     units: Vec<UnitState>,
     /// Power domains that are off.
@@ -72,7 +72,7 @@ fn interrupts(unit: Unit) -> Option<Interrupts> {
 
 impl State {
     /// A GPU in its power-on state.
-    pub fn new(model: Model) -> Self {
+    pub(crate) fn new(model: Model) -> Self {
         let units = model.units().map(|placed| {
             let mut unit = UnitState {
                 placed,
@@ -103,12 +103,12 @@ impl State {
     }
 
     /// Whether any unit has a running or stopped job.
-    pub fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         self.units.iter().any(|unit| unit.job.is_some())
     }
 
     /// The value of a register; 0 if there is none.
-    pub fn read(&self, offset: u32) -> u32 {
+    pub(crate) fn read(&self, offset: u32) -> u32 {
         let Some(placed) = self.model.unit_at(offset) else {
             return 0;
         };
@@ -159,7 +159,7 @@ impl State {
     }
 
     /// Writes a register; writes to unmapped offsets are ignored.
-    pub fn write(&mut self, offset: u32, value: u32, effects: &mut Vec<Effect>) {
+    pub(crate) fn write(&mut self, offset: u32, value: u32, effects: &mut Vec<Effect>) {
         let Some(placed) = self.model.unit_at(offset) else {
             return;
         };
@@ -407,14 +407,14 @@ impl State {
     }
 
     /// Restores the power-on state.
-    pub fn reset_all(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn reset_all(&mut self, effects: &mut Vec<Effect>) {
         self.off = 0;
         let units: Vec<Unit> = self.model.units().map(|placed| placed.unit).collect();
         units.into_iter().for_each(|unit| self.reset(unit, effects));
     }
 
     /// Applies a job's outcome; no effect if it was cancelled.
-    pub fn finish(&mut self, job: &Job, outcome: &Outcome) {
+    pub(crate) fn finish(&mut self, job: &Job, outcome: &Outcome) {
         let unit = job.unit;
         let Some(state) = self.unit(unit) else { return };
         let is_current = state
@@ -467,7 +467,7 @@ impl State {
     }
 
     /// Lines whose level changed since the last call, with their current level.
-    pub fn changed_lines(&mut self) -> Vec<(Line, bool)> {
+    pub(crate) fn changed_lines(&mut self) -> Vec<(Line, bool)> {
         let common = self
             .place(Unit::Broadcast)
             .map_or(0, |at| self.units[at].get(broadcast::INTERRUPT_MASK));

@@ -63,7 +63,7 @@ fn leaders(program: &[Instruction]) -> Vec<usize> {
 
 /// Lifts a vertex program. Its results are the position in clip space, the point size if there is one, and the outputs
 /// of the interface.
-pub fn lift(program: &[Instruction], interface: &Interface, options: &Options) -> Result<Function, Error> {
+pub(crate) fn lift(program: &[Instruction], interface: &Interface, options: &Options) -> Result<Function, Error> {
     if program.is_empty() {
         return Err(Error::code(0, "no instructions".to_owned()));
     }

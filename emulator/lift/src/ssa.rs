@@ -8,17 +8,17 @@
 use std::collections::HashMap;
 
 /// Number of a value.
-pub type Id = u32;
+pub(crate) type Id = u32;
 
 /// Number of a block.
-pub type BlockId = usize;
+pub(crate) type BlockId = usize;
 
 /// A variable: a component of a register, or of other state kept between instructions.
-pub type Variable = u32;
+pub(crate) type Variable = u32;
 
 /// One component of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Lane {
+pub(crate) struct Lane {
     /// The value.
     pub value: Id,
     /// Its component.
@@ -26,11 +26,11 @@ pub struct Lane {
 }
 
 /// An operand: the source of each component.
-pub type Gather = Vec<Lane>;
+pub(crate) type Gather = Vec<Lane>;
 
 /// A comparison of two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Relation {
+pub(crate) enum Relation {
     /// `a == b`
     Equal,
     /// `a != b`, true for values that are not numbers.
@@ -43,7 +43,7 @@ pub enum Relation {
 
 /// An input of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Input {
+pub(crate) enum Input {
     /// Components of the inputs starting at a float.
     Stage(u32),
     /// A component of the inputs at a computed float index (the operand).
@@ -62,7 +62,7 @@ pub enum Input {
 
 /// How a texture's level is selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Level {
+pub(crate) enum Level {
     /// From the neighbours' coordinates.
     Implicit,
     /// From the neighbours' coordinates plus the second operand.
@@ -73,7 +73,7 @@ pub enum Level {
 
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Op {
+pub(crate) enum Op {
     /// Constant bits, one number per component.
     Constant([u32; 4]),
     /// An input.
@@ -176,19 +176,19 @@ pub enum Op {
 
 impl Op {
     /// Whether the value is a bool rather than a number.
-    pub fn is_truth(self) -> bool {
+    pub(crate) fn is_truth(self) -> bool {
         matches!(self, Self::Compare(_) | Self::And | Self::Or | Self::Xor)
     }
 
     /// Whether the operation has a side effect.
-    pub fn has_effect(self) -> bool {
+    pub(crate) fn has_effect(self) -> bool {
         matches!(self, Self::Store)
     }
 }
 
 /// A value.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub(crate) struct Node {
     /// Its operation.
     pub op: Op,
     /// Its operands.
@@ -201,7 +201,7 @@ pub struct Node {
 
 /// The end of a block.
 #[derive(Clone, Debug, Default)]
-pub enum End {
+pub(crate) enum End {
     /// Not set yet.
     #[default]
     Open,
@@ -217,7 +217,7 @@ pub enum End {
 
 impl End {
     /// Its possible successors.
-    pub fn next(&self) -> Vec<BlockId> {
+    pub(crate) fn next(&self) -> Vec<BlockId> {
         match self {
             Self::Jump(to) => vec![*to],
             Self::Branch(_, yes, no) => vec![*yes, *no],
@@ -228,7 +228,7 @@ impl End {
 
 /// A basic block.
 #[derive(Clone, Debug, Default)]
-pub struct Block {
+pub(crate) struct Block {
     /// Its values in order.
     pub nodes: Vec<Id>,
     /// Its end.
@@ -239,7 +239,7 @@ pub struct Block {
 
 /// A program.
 #[derive(Clone, Debug, Default)]
-pub struct Function {
+pub(crate) struct Function {
     /// All values.
     pub nodes: Vec<Node>,
     /// All blocks; the first is the entry.
@@ -250,12 +250,12 @@ pub struct Function {
 
 impl Function {
     /// The node of a value.
-    pub fn node(&self, id: Id) -> &Node {
+    pub(crate) fn node(&self, id: Id) -> &Node {
         &self.nodes[id as usize]
     }
 
     /// The value of a constant lane.
-    pub fn constant(&self, lane: Lane) -> Option<f32> {
+    pub(crate) fn constant(&self, lane: Lane) -> Option<f32> {
         match self.node(lane.value).op {
             Op::Constant(bits) => Some(f32::from_bits(bits[usize::from(lane.lane)])),
             _ => None,
@@ -264,7 +264,7 @@ impl Function {
 }
 
 /// Builds a [`Function`] from blocks with known edges.
-pub struct Builder {
+pub(crate) struct Builder {
     /// The function under construction.
     pub function: Function,
     definitions: HashMap<(BlockId, Variable), Lane>,
@@ -280,7 +280,7 @@ pub struct Builder {
 
 impl Builder {
     /// A function of empty blocks; `edges` are each block's successors.
-    pub fn new(edges: &[Vec<BlockId>]) -> Self {
+    pub(crate) fn new(edges: &[Vec<BlockId>]) -> Self {
         let mut blocks = vec![Block::default(); edges.len()];
         for (from, next) in edges.iter().enumerate() {
             for &to in next {
@@ -306,7 +306,7 @@ impl Builder {
     }
 
     /// Appends a value to a block.
-    pub fn push(&mut self, block: BlockId, op: Op, args: Vec<Gather>, width: u8) -> Id {
+    pub(crate) fn push(&mut self, block: BlockId, op: Op, args: Vec<Gather>, width: u8) -> Id {
         let id = self.node(block, op, args, width);
         self.function.blocks[block].nodes.push(id);
         id
@@ -319,7 +319,7 @@ impl Builder {
     }
 
     /// A constant; equal ones share one value at the program's start.
-    pub fn number(&mut self, value: f32) -> Lane {
+    pub(crate) fn number(&mut self, value: f32) -> Lane {
         let bits = value.to_bits();
         let value = match self.pool.get(&bits) {
             Some(id) => *id,
@@ -334,12 +334,12 @@ impl Builder {
     }
 
     /// Sets a variable.
-    pub fn write(&mut self, block: BlockId, variable: Variable, lane: Lane) {
+    pub(crate) fn write(&mut self, block: BlockId, variable: Variable, lane: Lane) {
         self.definitions.insert((block, variable), lane);
     }
 
     /// The value of a variable; zero if it was never written.
-    pub fn read(&mut self, block: BlockId, variable: Variable) -> Lane {
+    pub(crate) fn read(&mut self, block: BlockId, variable: Variable) -> Lane {
         let lane = match self.definitions.get(&(block, variable)) {
             Some(lane) => *lane,
             None => self.read_before(block, variable),
@@ -422,7 +422,7 @@ impl Builder {
     }
 
     /// Marks a block as filled, and sets its end.
-    pub fn end(&mut self, block: BlockId, end: End) {
+    pub(crate) fn end(&mut self, block: BlockId, end: End) {
         self.function.blocks[block].end = end;
         self.filled[block] = true;
         let next = self.function.blocks[block].end.next();
@@ -440,7 +440,7 @@ impl Builder {
     }
 
     /// Returns the function with these results.
-    pub fn finish(mut self, results: Vec<Gather>) -> Function {
+    pub(crate) fn finish(mut self, results: Vec<Gather>) -> Function {
         self.function.results = results;
         // Removing a phi may make another redundant.
         loop {

@@ -8,7 +8,7 @@ use crate::ssa::{BlockId, End, Function, Lane};
 
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Statement {
+pub(crate) enum Statement {
     /// The values of a block.
     Values(BlockId),
     /// The assignments to the second block's phis on the edge from the first.
@@ -157,7 +157,7 @@ fn number(block: BlockId) -> u32 {
 const MAX_DEPTH: usize = 64;
 
 /// A function's statements.
-pub fn structure(function: &Function) -> Vec<Statement> {
+pub(crate) fn structure(function: &Function) -> Vec<Statement> {
     let flow = Flow::new(function);
     let count = function.blocks.len();
     let (mut heads, mut merges, mut reducible) = (vec![false; count], vec![false; count], true);

@@ -5,7 +5,7 @@ use crate::ssa::{End, Function, Gather, Id, Input, Lane, Node, Op};
 use std::collections::HashMap;
 
 /// Simplifies a function. With `exact` the results keep every bit.
-pub fn tidy(function: &mut Function, interface: &Interface, exact: bool) {
+pub(crate) fn tidy(function: &mut Function, interface: &Interface, exact: bool) {
     for id in 0..function.nodes.len() as Id {
         replace(function, id, exact);
     }

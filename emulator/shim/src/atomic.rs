@@ -10,13 +10,13 @@ use std::os::fd::OwnedFd;
 /// Flags of a change.
 mod flag {
     /// Send an event when it is displayed.
-    pub const EVENT: u32 = 1;
+    pub(crate) const EVENT: u32 = 1;
     /// Only check whether it is possible.
-    pub const TEST_ONLY: u32 = 0x100;
+    pub(crate) const TEST_ONLY: u32 = 0x100;
     /// Do not wait until it is displayed.
-    pub const NONBLOCK: u32 = 0x200;
+    pub(crate) const NONBLOCK: u32 = 0x200;
     /// The mode may change.
-    pub const ALLOW_MODESET: u32 = 0x400;
+    pub(crate) const ALLOW_MODESET: u32 = 0x400;
 }
 
 /// A requested change.

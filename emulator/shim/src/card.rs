@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-pub type Result<T = (), E = i32> = std::result::Result<T, E>;
+pub(crate) type Result<T = (), E = i32> = std::result::Result<T, E>;
 
 /// First mmap offset of objects.
 const OFFSETS: u64 = 1 << 32;
@@ -37,7 +37,7 @@ const CONSOLE: u32 = 39;
 const CURSOR: u32 = 64;
 
 /// An open display device.
-pub struct Card {
+pub(crate) struct Card {
     options: Arc<Options>,
     pub(crate) screen: Arc<Screen>,
     socket: Arc<OwnedFd>,
@@ -73,7 +73,7 @@ impl Node for Card {
 
 impl Card {
     /// A newly opened display device.
-    pub fn new(options: Arc<Options>, screen: Arc<Screen>, socket: Arc<OwnedFd>) -> Self {
+    pub(crate) fn new(options: Arc<Options>, screen: Arc<Screen>, socket: Arc<OwnedFd>) -> Self {
         let mut state = State::default();
         state.show(MODE_BLOB, CONSOLE, (0, 0), (screen.width, screen.height));
         Self {

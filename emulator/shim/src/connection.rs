@@ -6,7 +6,7 @@ use crate::wire::{self, Answer, Incoming, What};
 use std::os::fd::{AsFd, OwnedFd};
 
 /// The device behind a node.
-pub trait Node {
+pub(crate) trait Node {
     /// Answers a request, or returns an `errno`.
     ///
     /// # Errors
@@ -15,7 +15,7 @@ pub trait Node {
 }
 
 /// Serves a connection until it ends.
-pub fn serve(socket: &OwnedFd, node: &mut dyn Node, registry: &Registry) {
+pub(crate) fn serve(socket: &OwnedFd, node: &mut dyn Node, registry: &Registry) {
     let mut buffer = vec![0; wire::MAX_QUESTION];
     loop {
         match wire::receive(socket.as_fd(), &mut buffer) {

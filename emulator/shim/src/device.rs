@@ -39,7 +39,7 @@ struct Handle {
 }
 
 /// An open device.
-pub struct Device {
+pub(crate) struct Device {
     options: Arc<Options>,
     queue: Queue,
     counters: Arc<Counters>,
@@ -67,7 +67,7 @@ impl Device {
     ///
     /// # Errors
     /// If its thread cannot be created.
-    pub fn new(options: Arc<Options>, number: u64, counters: Arc<Counters>, process: u32) -> io::Result<Self> {
+    pub(crate) fn new(options: Arc<Options>, number: u64, counters: Arc<Counters>, process: u32) -> io::Result<Self> {
         Ok(Self {
             queue: Queue::new(options.clone(), number, counters.clone())?,
             options,
@@ -355,7 +355,7 @@ impl Device {
     }
 
     /// Runs queued jobs and closes the device; returns whether nothing failed.
-    pub fn close(&mut self) -> bool {
+    pub(crate) fn close(&mut self) -> bool {
         self.clock.look();
         self.waits.end();
         self.queue.finish()

@@ -166,7 +166,7 @@ impl Drop for Signal {
 ///
 /// # Errors
 /// If there are no descriptors left.
-pub fn all(fences: &[Arc<Fence>]) -> io::Result<OwnedFd> {
+pub(crate) fn all(fences: &[Arc<Fence>]) -> io::Result<OwnedFd> {
     Ok(after(fences, Ring::new()?))
 }
 
@@ -183,14 +183,14 @@ const MAX_WAITS: usize = 1024;
 
 /// A client's pending waits.
 #[derive(Debug, Default)]
-pub struct Waits(Vec<Weak<Ring>>);
+pub(crate) struct Waits(Vec<Weak<Ring>>);
 
 impl Waits {
     /// A descriptor to wait on, and its ring.
     ///
     /// # Errors
     /// If the client has too many waits, or the system no descriptors.
-    pub fn ring(&mut self) -> io::Result<(Arc<Ring>, OwnedFd)> {
+    pub(crate) fn ring(&mut self) -> io::Result<(Arc<Ring>, OwnedFd)> {
         if self.0.len() >= MAX_WAITS {
             self.0
                 .retain(|ring| ring.upgrade().is_some_and(|ring| !ring.ring_if_left()));
@@ -207,12 +207,12 @@ impl Waits {
     ///
     /// # Errors
     /// See [`Waits::ring`].
-    pub fn all(&mut self, fences: &[Arc<Fence>]) -> io::Result<OwnedFd> {
+    pub(crate) fn all(&mut self, fences: &[Arc<Fence>]) -> io::Result<OwnedFd> {
         Ok(after(fences, self.ring()?))
     }
 
     /// Ends all waits, because the client is gone.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.0
             .drain(..)
             .filter_map(|ring| ring.upgrade())

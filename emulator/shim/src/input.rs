@@ -11,42 +11,42 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Event types.
 mod event {
-    pub const SYN: u16 = 0;
-    pub const KEY: u16 = 1;
-    pub const REL: u16 = 2;
-    pub const ABS: u16 = 3;
+    pub(crate) const SYN: u16 = 0;
+    pub(crate) const KEY: u16 = 1;
+    pub(crate) const REL: u16 = 2;
+    pub(crate) const ABS: u16 = 3;
 }
 
 /// Event codes.
 mod code {
     /// The last keyboard key; later codes are buttons.
-    pub const LAST_KEY: u16 = 248;
+    pub(crate) const LAST_KEY: u16 = 248;
     /// The left button; right and middle follow.
-    pub const BUTTONS: std::ops::RangeInclusive<u16> = 0x110..=0x112;
+    pub(crate) const BUTTONS: std::ops::RangeInclusive<u16> = 0x110..=0x112;
     /// Wheels: horizontal and vertical.
-    pub const WHEELS: [u16; 2] = [6, 8];
+    pub(crate) const WHEELS: [u16; 2] = [6, 8];
     /// Axes: horizontal and vertical.
-    pub const PLACES: [u16; 2] = [0, 1];
+    pub(crate) const PLACES: [u16; 2] = [0, 1];
 }
 
 /// Request numbers of the interface.
 mod number {
-    pub const VERSION: u32 = 0x01;
-    pub const ID: u32 = 0x02;
-    pub const NAME: u32 = 0x06;
+    pub(crate) const VERSION: u32 = 0x01;
+    pub(crate) const ID: u32 = 0x02;
+    pub(crate) const NAME: u32 = 0x06;
     /// Physical path and serial number: none.
-    pub const WHERE: std::ops::RangeInclusive<u32> = 0x07..=0x08;
-    pub const PROPERTIES: u32 = 0x09;
-    pub const KEYS: u32 = 0x18;
+    pub(crate) const WHERE: std::ops::RangeInclusive<u32> = 0x07..=0x08;
+    pub(crate) const PROPERTIES: u32 = 0x09;
+    pub(crate) const KEYS: u32 = 0x18;
     /// LEDs, sounds, switches: none.
-    pub const NONE: std::ops::RangeInclusive<u32> = 0x19..=0x1b;
+    pub(crate) const NONE: std::ops::RangeInclusive<u32> = 0x19..=0x1b;
     /// Supported codes of an event type, which is added.
-    pub const BITS: std::ops::RangeInclusive<u32> = 0x20..=0x3f;
+    pub(crate) const BITS: std::ops::RangeInclusive<u32> = 0x20..=0x3f;
     /// Limits of an axis, which is added.
-    pub const PLACES: std::ops::RangeInclusive<u32> = 0x40..=0x7f;
-    pub const GRAB: u32 = 0x90;
-    pub const REVOKE: u32 = 0x91;
-    pub const CLOCK: u32 = 0xa0;
+    pub(crate) const PLACES: std::ops::RangeInclusive<u32> = 0x40..=0x7f;
+    pub(crate) const GRAB: u32 = 0x90;
+    pub(crate) const REVOKE: u32 = 0x91;
+    pub(crate) const CLOCK: u32 = 0xa0;
 }
 
 /// Size of the key bitmap in bytes.
@@ -246,14 +246,14 @@ impl Reader {
 }
 
 /// An open event device.
-pub struct Open {
+pub(crate) struct Open {
     device: Arc<Device>,
     reader: Arc<Reader>,
 }
 
 impl Open {
     /// A newly opened event device.
-    pub fn new(device: Arc<Device>, socket: Arc<OwnedFd>) -> Self {
+    pub(crate) fn new(device: Arc<Device>, socket: Arc<OwnedFd>) -> Self {
         let reader = Arc::new(Reader {
             socket,
             monotonic: AtomicBool::new(false),

@@ -11,10 +11,10 @@ use utgard::frame::{
 use utgard::stream::TileCommand;
 
 /// Message for a job that ended because of an emulator bug.
-pub const FAILED: &str = "the emulator failed";
+pub(crate) const FAILED: &str = "the emulator failed";
 
 /// A submitted job.
-pub struct Request {
+pub(crate) struct Request {
     /// Which queue.
     pub pipe: Pipe,
     /// The frame.
@@ -27,7 +27,7 @@ pub struct Request {
 ///
 /// # Errors
 /// An `errno`.
-pub fn check(pipe: Pipe, frame: &[u32], hardware: Hardware, pps: u32) -> Result<(), i32> {
+pub(crate) fn check(pipe: Pipe, frame: &[u32], hardware: Hardware, pps: u32) -> Result<(), i32> {
     let good = match pipe {
         Pipe::Gp => {
             let ordered = frame.chunks_exact(2).all(|pair| pair[0] <= pair[1]);
@@ -44,7 +44,7 @@ pub fn check(pipe: Pipe, frame: &[u32], hardware: Hardware, pps: u32) -> Result<
 }
 
 /// A frame in the emulator's layout: that of a Mali-400, but with one list per pixel processor.
-pub fn plain(frame: &[u32], pipe: Pipe, hardware: Hardware, memory: &mut Memory) -> Vec<u32> {
+pub(crate) fn plain(frame: &[u32], pipe: Pipe, hardware: Hardware, memory: &mut Memory) -> Vec<u32> {
     if pipe == Pipe::Gp || hardware == Hardware::Mali400 {
         return frame.to_vec();
     }

@@ -23,7 +23,7 @@ pub enum Hardware {
 pub type Watcher = dyn Fn(u64) -> Box<dyn Watch> + Send + Sync;
 
 /// Maximum total bytes of a device's objects: its address space.
-pub const ADDRESS_SPACE: u64 = 1 << 32;
+pub(crate) const ADDRESS_SPACE: u64 = 1 << 32;
 
 /// Options of devices.
 pub struct Options {

@@ -7,7 +7,7 @@ use crate::screen::id;
 /// A property, by its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub enum Row {
+pub(crate) enum Row {
     /// The connector's power state.
     Dpms,
     /// The CRTC that drives the connector.
@@ -46,7 +46,7 @@ pub enum Row {
 
 /// The type of a property's value.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// An integer from 0 to this one.
     Range(u64),
     /// A signed integer in this range.
@@ -61,7 +61,7 @@ pub enum Kind {
 
 /// A property.
 #[derive(Debug)]
-pub struct Property {
+pub(crate) struct Property {
     /// The row.
     pub row: Row,
     /// Its name.
@@ -78,19 +78,19 @@ pub struct Property {
 
 /// Object types in properties.
 mod object {
-    pub const CRTC: u32 = 0xcccc_cccc;
-    pub const FRAME_BUFFER: u32 = 0xfbfb_fbfb;
+    pub(crate) const CRTC: u32 = 0xcccc_cccc;
+    pub(crate) const FRAME_BUFFER: u32 = 0xfbfb_fbfb;
 }
 
 /// Flags of properties.
 mod flag {
-    pub const RANGE: u32 = 1 << 1;
-    pub const IMMUTABLE: u32 = 1 << 2;
-    pub const ENUM: u32 = 1 << 3;
-    pub const BLOB: u32 = 1 << 4;
-    pub const OBJECT: u32 = 1 << 6;
-    pub const SIGNED: u32 = 2 << 6;
-    pub const ATOMIC: u32 = 1 << 31;
+    pub(crate) const RANGE: u32 = 1 << 1;
+    pub(crate) const IMMUTABLE: u32 = 1 << 2;
+    pub(crate) const ENUM: u32 = 1 << 3;
+    pub(crate) const BLOB: u32 = 1 << 4;
+    pub(crate) const OBJECT: u32 = 1 << 6;
+    pub(crate) const SIGNED: u32 = 2 << 6;
+    pub(crate) const ATOMIC: u32 = 1 << 31;
 }
 
 /// Number of properties.
@@ -102,7 +102,7 @@ const PIXELS: Kind = Kind::Signed(i32::MIN as i64, i32::MAX as i64);
 macro_rules! rows {
     ($($row:ident $name:literal $part:ident $kind:expr, $first:expr, $plain:expr;)*) => {
         /// All of them, in the order of [`Row`].
-        pub static PROPERTIES: [Property; COUNT] = [
+        pub(crate) static PROPERTIES: [Property; COUNT] = [
             $(Property { row: Row::$row, name: $name, part: id::$part, kind: $kind, first: $first, plain: $plain },)*
         ];
     };
@@ -136,7 +136,7 @@ const NAME: usize = 32;
 
 impl Property {
     /// Its id.
-    pub fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         FIRST + self.row as u32
     }
 
@@ -144,25 +144,25 @@ impl Property {
     ///
     /// # Errors
     /// If there is none.
-    pub fn by_id(number: u32) -> Result<&'static Self, i32> {
+    pub(crate) fn by_id(number: u32) -> Result<&'static Self, i32> {
         let at = number.checked_sub(FIRST).ok_or(errno::ENOENT)?;
         PROPERTIES.get(at as usize).ok_or(errno::ENOENT)
     }
 
     /// The properties of an object that a program sees.
-    pub fn of(part: u32, atomic: bool) -> impl Iterator<Item = &'static Self> {
+    pub(crate) fn of(part: u32, atomic: bool) -> impl Iterator<Item = &'static Self> {
         PROPERTIES
             .iter()
             .filter(move |property| property.part == part && (atomic || property.plain))
     }
 
     /// Whether only the display sets it.
-    pub fn is_immutable(&self) -> bool {
+    pub(crate) fn is_immutable(&self) -> bool {
         self.row == Row::Type
     }
 
     /// The interface's flags for its type.
-    pub fn flags(&self) -> u32 {
+    pub(crate) fn flags(&self) -> u32 {
         let kind = match self.kind {
             Kind::Range(_) => flag::RANGE,
             Kind::Signed(..) => flag::SIGNED,
@@ -175,7 +175,7 @@ impl Property {
     }
 
     /// Whether a value is valid; the existence of objects and blobs is checked elsewhere.
-    pub fn takes(&self, value: u64) -> bool {
+    pub(crate) fn takes(&self, value: u64) -> bool {
         match self.kind {
             Kind::Range(last) => value <= last,
             Kind::Signed(first, last) => (first..=last).contains(&(value as i64)),
@@ -186,7 +186,7 @@ impl Property {
     }
 
     /// The values that the interface reports: limits, object type, or all enumerants.
-    pub fn values(&self) -> Vec<u64> {
+    pub(crate) fn values(&self) -> Vec<u64> {
         match self.kind {
             Kind::Range(last) => vec![0, last],
             Kind::Signed(first, last) => vec![first as u64, last as u64],
@@ -197,7 +197,7 @@ impl Property {
     }
 
     /// The names of an enumeration's values.
-    pub fn names(&self) -> &'static [&'static str] {
+    pub(crate) fn names(&self) -> &'static [&'static str] {
         match self.kind {
             Kind::Enum(names) => names,
             _ => &[],
@@ -206,7 +206,7 @@ impl Property {
 }
 
 /// A name in the interface's layout: 32 bytes, zero-padded.
-pub fn name(text: &str) -> Vec<u8> {
+pub(crate) fn name(text: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(NAME, 0);
     bytes
@@ -214,7 +214,7 @@ pub fn name(text: &str) -> Vec<u8> {
 
 /// The values of all properties of a display.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State([u64; COUNT]);
+pub(crate) struct State([u64; COUNT]);
 
 impl Default for State {
     fn default() -> Self {
@@ -224,7 +224,7 @@ impl Default for State {
 
 impl State {
     /// Shows a framebuffer at the screen's size, starting at a place.
-    pub fn show(&mut self, mode: u32, buffer: u32, place: (u32, u32), size: (u32, u32)) {
+    pub(crate) fn show(&mut self, mode: u32, buffer: u32, place: (u32, u32), size: (u32, u32)) {
         self.set(&[
             (Row::Active, 1),
             (Row::Mode, mode.into()),
@@ -234,7 +234,7 @@ impl State {
     }
 
     /// Sets the plane's source to a framebuffer, unscaled, starting at a place.
-    pub fn set_picture(&mut self, buffer: u32, (left, top): (u32, u32), (width, height): (u32, u32)) {
+    pub(crate) fn set_picture(&mut self, buffer: u32, (left, top): (u32, u32), (width, height): (u32, u32)) {
         let [left, top, width, height] = [left, top, width, height].map(u64::from);
         self.set(&[
             (Row::PlaneCrtc, id::CRTC.into()),
@@ -251,31 +251,31 @@ impl State {
     }
 
     /// A property's value.
-    pub fn get(&self, row: Row) -> u64 {
+    pub(crate) fn get(&self, row: Row) -> u64 {
         self.0[row as usize]
     }
 
     /// Sets properties.
-    pub fn set(&mut self, values: &[(Row, u64)]) {
+    pub(crate) fn set(&mut self, values: &[(Row, u64)]) {
         for (row, value) in values {
             self.0[*row as usize] = *value;
         }
     }
 
     /// The displayed framebuffer, and the origin in it.
-    pub fn shown(&self) -> Option<(u32, (u32, u32))> {
+    pub(crate) fn shown(&self) -> Option<(u32, (u32, u32))> {
         let buffer = self.get(Row::FrameBuffer) as u32;
         (self.get(Row::Active) == 1 && buffer != 0).then_some((buffer, self.place()))
     }
 
     /// The pixel of the framebuffer at the screen's origin.
-    pub fn place(&self) -> (u32, u32) {
+    pub(crate) fn place(&self) -> (u32, u32) {
         let [left, top] = [Row::SourceX, Row::SourceY].map(|row| (self.get(row) >> 16) as u32);
         (left, top)
     }
 
     /// Whether another state differs in the mode or in the routing from CRTC to connector.
-    pub fn is_other_mode(&self, other: &Self) -> bool {
+    pub(crate) fn is_other_mode(&self, other: &Self) -> bool {
         let rows = [Row::Active, Row::Mode, Row::ConnectorCrtc];
         rows.iter().any(|row| self.get(*row) != other.get(*row))
     }

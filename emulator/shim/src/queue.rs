@@ -31,7 +31,7 @@ const ROOM: usize = 64;
 const TILE_LISTS: u32 = 0x20_0000;
 
 /// A command to the queue.
-pub enum Command {
+pub(crate) enum Command {
     /// Maps a buffer object.
     Map {
         /// The address.
@@ -55,7 +55,7 @@ pub enum Command {
 }
 
 /// A device's queue; dropping it runs all queued commands.
-pub struct Queue {
+pub(crate) struct Queue {
     sender: Option<SyncSender<Command>>,
     /// When the device was closed.
     closed: Arc<OnceLock<Instant>>,
@@ -68,7 +68,7 @@ impl Queue {
     ///
     /// # Errors
     /// If the thread cannot be created.
-    pub fn new(options: Arc<Options>, number: u64, counters: Arc<Counters>) -> io::Result<Self> {
+    pub(crate) fn new(options: Arc<Options>, number: u64, counters: Arc<Counters>) -> io::Result<Self> {
         let (sender, receiver) = sync_channel(ROOM);
         let watch = (options.watcher)(number);
         let closed = Arc::default();
@@ -86,7 +86,7 @@ impl Queue {
     }
 
     /// Appends a command.
-    pub fn send(&self, command: Command) {
+    pub(crate) fn send(&self, command: Command) {
         if matches!(command, Command::Run { .. }) {
             self.counters.waiting.fetch_add(1, Ordering::Relaxed);
         }
@@ -97,7 +97,7 @@ impl Queue {
     }
 
     /// Runs all queued commands, and ends; returns whether the worker never panicked.
-    pub fn finish(&mut self) -> bool {
+    pub(crate) fn finish(&mut self) -> bool {
         let _ = self.closed.set(Instant::now());
         self.sender = None;
         self.worker.take().is_none_or(|worker| worker.join().is_ok())

@@ -13,27 +13,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Ids of the display's objects in the interface.
-pub mod id {
+pub(crate) mod id {
     /// The CRTC.
-    pub const CRTC: u32 = 40;
+    pub(crate) const CRTC: u32 = 40;
     /// The encoder.
-    pub const ENCODER: u32 = 41;
+    pub(crate) const ENCODER: u32 = 41;
     /// The connector.
-    pub const CONNECTOR: u32 = 42;
+    pub(crate) const CONNECTOR: u32 = 42;
     /// The primary plane.
-    pub const PLANE: u32 = 43;
+    pub(crate) const PLANE: u32 = 43;
 }
 
 /// Pixel formats by their fourcc, with bytes per pixel.
 const FORMATS: [(&[u8; 4], u32); 5] = [(b"XR24", 4), (b"AR24", 4), (b"XB24", 4), (b"AB24", 4), (b"RG16", 2)];
 
 /// The formats' codes.
-pub fn formats() -> impl Iterator<Item = u32> {
+pub(crate) fn formats() -> impl Iterator<Item = u32> {
     FORMATS.iter().map(|(code, _)| u32::from_le_bytes(**code))
 }
 
 /// Bytes per pixel of a format.
-pub fn pixel_bytes(format: u32) -> Option<u32> {
+pub(crate) fn pixel_bytes(format: u32) -> Option<u32> {
     let found = FORMATS.iter().find(|(code, _)| u32::from_le_bytes(**code) == format);
     found.map(|(_, bytes)| *bytes)
 }
@@ -118,7 +118,7 @@ pub struct Shown {
 pub type Sink = dyn Fn(&Shown) + Send + Sync;
 
 /// Recipient of a flip event: the open device, and the program's user data.
-pub type FlipEvent = (Arc<OwnedFd>, u64);
+pub(crate) type FlipEvent = (Arc<OwnedFd>, u64);
 
 /// A new state to display.
 #[derive(Debug)]

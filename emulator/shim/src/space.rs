@@ -8,17 +8,17 @@ const FIRST: u32 = 0x10_0000;
 
 /// The end. After it are a Mali-450's generated tile lists, for which its kernel driver reserves the last MiB; this
 /// server reserves two.
-pub const END: u32 = 0xffe0_0000;
+pub(crate) const END: u32 = 0xffe0_0000;
 
 /// The allocated ranges, start to end.
 #[derive(Debug, Default)]
-pub struct Space {
+pub(crate) struct Space {
     taken: BTreeMap<u32, u32>,
 }
 
 impl Space {
     /// Allocates the lowest free range of `size` bytes, rounded up to pages.
-    pub fn take(&mut self, size: u32) -> Option<u32> {
+    pub(crate) fn take(&mut self, size: u32) -> Option<u32> {
         let size = size.checked_next_multiple_of(PAGE)?;
         let mut at = FIRST;
         for (start, end) in &self.taken {
@@ -33,7 +33,7 @@ impl Space {
     }
 
     /// Frees a range.
-    pub fn give(&mut self, address: u32) {
+    pub(crate) fn give(&mut self, address: u32) {
         self.taken.remove(&address);
     }
 }

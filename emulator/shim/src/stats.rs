@@ -46,7 +46,7 @@ pub struct Times {
 
 /// Measures the time of an open device's program.
 #[derive(Debug)]
-pub struct Clock {
+pub(crate) struct Clock {
     counters: Arc<Counters>,
     process: u32,
     /// The program's CPU time when the device was opened.
@@ -76,7 +76,7 @@ impl Counters {
 
 impl Clock {
     /// For a device that a process has just opened.
-    pub fn new(counters: Arc<Counters>, process: u32) -> Self {
+    pub(crate) fn new(counters: Arc<Counters>, process: u32) -> Self {
         Self {
             counters,
             process,
@@ -86,7 +86,7 @@ impl Clock {
     }
 
     /// Records that a request received at this time was answered.
-    pub fn answered(&mut self, since: Instant) {
+    pub(crate) fn answered(&mut self, since: Instant) {
         self.counters.questions.fetch_add(1, Ordering::Relaxed);
         let nanos = since.elapsed().as_nanos() as u64;
         self.counters.answering.fetch_add(nanos, Ordering::Relaxed);
@@ -96,7 +96,7 @@ impl Clock {
     }
 
     /// Samples the program's CPU time.
-    pub fn look(&mut self) {
+    pub(crate) fn look(&mut self) {
         self.looked = Instant::now();
         if let (Some(before), Some(now)) = (self.before, processor(self.process)) {
             for ((counter, before), now) in self.counters.processor.iter().zip(before).zip(now) {

@@ -57,7 +57,7 @@ fn attach(fences: &[Arc<Fence>], bell: &Bell) {
 
 /// All sync objects of a device.
 #[derive(Debug, Default)]
-pub struct SyncObjects {
+pub(crate) struct SyncObjects {
     all: BTreeMap<u32, SyncObject>,
 }
 
@@ -76,7 +76,7 @@ impl SyncObjects {
     }
 
     /// SYNCOBJ_CREATE.
-    pub fn create(&mut self, data: &mut Struct<'_>) -> Result<()> {
+    pub(crate) fn create(&mut self, data: &mut Struct<'_>) -> Result<()> {
         if data.word(4) & !1 != 0 {
             return Err(errno::EINVAL);
         }
@@ -90,7 +90,7 @@ impl SyncObjects {
     }
 
     /// SYNCOBJ_DESTROY.
-    pub fn destroy(&mut self, data: &Struct<'_>) -> Result<()> {
+    pub(crate) fn destroy(&mut self, data: &Struct<'_>) -> Result<()> {
         match self.all.remove(&data.word(0)) {
             Some(_) => Ok(()),
             None => Err(errno::EINVAL),
@@ -98,30 +98,30 @@ impl SyncObjects {
     }
 
     /// The fences that a job with this sync object waits for.
-    pub fn fences(&mut self, handle: u32) -> Result<Vec<Arc<Fence>>> {
+    pub(crate) fn fences(&mut self, handle: u32) -> Result<Vec<Arc<Fence>>> {
         self.get(handle)?.fences.clone().ok_or(errno::EINVAL)
     }
 
     /// Whether the handle exists.
-    pub fn has(&self, handle: u32) -> bool {
+    pub(crate) fn has(&self, handle: u32) -> bool {
         self.all.contains_key(&handle)
     }
 
     /// Replaces its fence by a job's.
-    pub fn replace(&mut self, handle: u32, fence: Arc<Fence>) {
+    pub(crate) fn replace(&mut self, handle: u32, fence: Arc<Fence>) {
         if let Some(object) = self.all.get_mut(&handle) {
             object.set(vec![fence]);
         }
     }
 
     /// SYNCOBJ_HANDLE_TO_FD: a descriptor that is readable when the fence is done.
-    pub fn export(&mut self, data: &Struct<'_>, registry: &Registry) -> Result<OwnedFd> {
+    pub(crate) fn export(&mut self, data: &Struct<'_>, registry: &Registry) -> Result<OwnedFd> {
         let fences = self.fences(data.word(0))?;
         registry.exported().export(&fences).map_err(crate::abi::system)
     }
 
     /// SYNCOBJ_FD_TO_HANDLE: a descriptor's fence in a new or existing sync object.
-    pub fn import(&mut self, data: &mut Struct<'_>, fd: Option<OwnedFd>, registry: &Registry) -> Result<()> {
+    pub(crate) fn import(&mut self, data: &mut Struct<'_>, fd: Option<OwnedFd>, registry: &Registry) -> Result<()> {
         let fd = fd.ok_or(errno::EBADF)?;
         let into_old = data.word(4) & 1 == 1;
         if into_old {
@@ -141,7 +141,7 @@ impl SyncObjects {
     }
 
     /// SYNCOBJ_WAIT: done, or a descriptor to wait for before retrying.
-    pub fn wait(&mut self, data: &mut Struct<'_>, behind: &[u8], waits: &mut Waits) -> Result<Option<OwnedFd>> {
+    pub(crate) fn wait(&mut self, data: &mut Struct<'_>, behind: &[u8], waits: &mut Waits) -> Result<Option<OwnedFd>> {
         let (timeout, flags) = (data.long(8) as i64, data.word(20));
         let wanted = words(behind);
         if wanted.is_empty() || flags & !(WAIT_ALL | WAIT_FOR_SUBMIT) != 0 {
@@ -183,7 +183,7 @@ impl SyncObjects {
     }
 
     /// SYNCOBJ_RESET and SYNCOBJ_SIGNAL.
-    pub fn set(&mut self, behind: &[u8], signalled: bool) -> Result<()> {
+    pub(crate) fn set(&mut self, behind: &[u8], signalled: bool) -> Result<()> {
         let wanted = words(behind);
         if wanted.is_empty() {
             return Err(errno::EINVAL);

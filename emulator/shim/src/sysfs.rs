@@ -29,7 +29,7 @@ struct Part<'a> {
 }
 
 /// The GPU.
-pub fn gpu(folder: &Path, node: &str, hardware: Hardware) -> io::Result<()> {
+pub(crate) fn gpu(folder: &Path, node: &str, hardware: Hardware) -> io::Result<()> {
     let number = match hardware {
         Hardware::Mali400 => 400,
         Hardware::Mali450 => 450,
@@ -53,7 +53,7 @@ pub fn gpu(folder: &Path, node: &str, hardware: Hardware) -> io::Result<()> {
 }
 
 /// The display, like that of a board with an Allwinner chip.
-pub fn display(folder: &Path, node: &str) -> io::Result<()> {
+pub(crate) fn display(folder: &Path, node: &str) -> io::Result<()> {
     write(
         folder,
         &Part {
@@ -71,7 +71,7 @@ pub fn display(folder: &Path, node: &str) -> io::Result<()> {
 }
 
 /// A keyboard or a pointer.
-pub fn input(folder: &Path, node: &str, device: &Device, seat: &str) -> io::Result<()> {
+pub(crate) fn input(folder: &Path, node: &str, device: &Device, seat: &str) -> io::Result<()> {
     let seat = format!("ID_SEAT={seat}");
     let mut properties = vec![seat.as_str(), "ID_INPUT=1"];
     properties.extend(device.properties());
@@ -91,7 +91,7 @@ pub fn input(folder: &Path, node: &str, device: &Device, seat: &str) -> io::Resu
 }
 
 /// The machine's own device classes remain visible.
-pub fn others(folder: &Path) -> io::Result<()> {
+pub(crate) fn others(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir("/sys/class").into_iter().flatten().flatten() {
         let here = folder.join("sys/class").join(entry.file_name());
         if !here.exists() {

@@ -15,19 +15,19 @@ const HEAD: usize = 32;
 /// Kinds of requests, in the first word.
 mod kind {
     /// An ioctl.
-    pub const IOCTL: u32 = 0;
+    pub(crate) const IOCTL: u32 = 0;
     /// Map an object.
-    pub const MAP: u32 = 1;
+    pub(crate) const MAP: u32 = 1;
     /// Merge fences.
-    pub const MERGE: u32 = 2;
+    pub(crate) const MERGE: u32 = 2;
 }
 
 /// Limit on the size of a request in bytes.
-pub const MAX_QUESTION: usize = 1 << 18;
+pub(crate) const MAX_QUESTION: usize = 1 << 18;
 
 /// The content of a request.
 #[derive(Debug)]
-pub enum What {
+pub(crate) enum What {
     /// An ioctl: its number, its struct, and the memory that its pointers refer to.
     Ioctl {
         /// Number.
@@ -50,7 +50,7 @@ pub enum What {
 
 /// A request.
 #[derive(Debug)]
-pub struct Question {
+pub(crate) struct Question {
     /// Its content.
     pub what: What,
     /// The socket for the answer.
@@ -61,7 +61,7 @@ pub struct Question {
 
 /// An answer.
 #[derive(Debug, Default)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// The ioctl's updated struct.
     pub data: Vec<u8>,
     /// A descriptor.
@@ -70,7 +70,7 @@ pub struct Answer {
 
 /// A received message.
 #[derive(Debug)]
-pub enum Incoming {
+pub(crate) enum Incoming {
     /// A request.
     Question(Question),
     /// An invalid message, which cannot be answered.
@@ -83,7 +83,7 @@ pub enum Incoming {
 ///
 /// # Errors
 /// The system's error.
-pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<Incoming, Errno> {
+pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> Result<Incoming, Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut slices = [IoSliceMut::new(buffer)];
@@ -135,7 +135,7 @@ fn parse(bytes: &[u8]) -> Option<What> {
 }
 
 /// Answers a request, if the peer still exists.
-pub fn reply(to: &OwnedFd, answer: &Result<Answer, i32>) {
+pub(crate) fn reply(to: &OwnedFd, answer: &Result<Answer, i32>) {
     let nothing = Answer::default();
     let (error, answer) = match answer {
         Ok(answer) => (0, answer),

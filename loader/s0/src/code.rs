@@ -11,12 +11,12 @@ pub(super) struct Shape(pub Rc<[Symbol]>);
 impl Shape {
     /// The same names; shapes of one host that are the same are one.
     #[inline]
-    pub fn same(&self, other: &Self) -> bool {
+    pub(crate) fn same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0) || self.0 == other.0
     }
 
     /// Whether the other has all of these names.
-    pub fn is_part_of(&self, other: &Self) -> bool {
+    pub(crate) fn is_part_of(&self, other: &Self) -> bool {
         self.0.iter().all(|name| other.0.binary_search(name).is_ok())
     }
 }

@@ -47,7 +47,7 @@ impl Targets<'_> {
     /// Replaces block names by block indices, in the order of the closures in the text.
     ///
     /// A closure with a branch list gets a new block made of the listed blocks' bodies, one for each distinct list.
-    pub fn resolve(mut self, mut blocks: Vec<Block>, targets: Vec<Target>) -> Result<Vec<Block>> {
+    pub(crate) fn resolve(mut self, mut blocks: Vec<Block>, targets: Vec<Target>) -> Result<Vec<Block>> {
         let mut known: HashMap<Vec<u8>, (u32, bool)> = HashMap::new();
         for (index, block) in blocks.iter().enumerate() {
             let row = known.entry(self.bytes(&block.name).to_vec());

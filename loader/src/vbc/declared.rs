@@ -47,7 +47,7 @@ pub(super) struct Leaf {
 
 impl Leaf {
     /// Size in bytes without padding.
-    pub fn bytes(&self) -> u32 {
+    pub(crate) fn bytes(&self) -> u32 {
         let numbers = u32::from(self.dims[0]) * u32::from(self.dims[1]);
         (4 * numbers).saturating_mul(self.count)
     }

@@ -33,7 +33,7 @@ pub(super) struct Part {
 
 impl Part {
     /// A note on how the block was merged.
-    pub fn note(&self) -> String {
+    pub(crate) fn note(&self) -> String {
         let (name, base, end) = (&self.name, self.base, self.end);
         format!(
             "{} is {name}.* of the uniform, bytes {base} to {end}",

@@ -19,7 +19,7 @@ pub(super) struct Records<'a> {
 
 impl<'a> Records<'a> {
     /// The records of `N` bytes, each with its offset in the file.
-    pub fn iter<const N: usize>(self) -> impl ExactSizeIterator<Item = (u64, [u8; N])> + Clone + use<'a, N> {
+    pub(crate) fn iter<const N: usize>(self) -> impl ExactSizeIterator<Item = (u64, [u8; N])> + Clone + use<'a, N> {
         let chunks = self.bytes.as_chunks::<N>().0;
         chunks
             .iter()

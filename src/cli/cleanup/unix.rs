@@ -5,13 +5,13 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level;
 
 /// Signals that end a command.
-pub const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+pub(crate) const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
 /// Runs `work` on a signal, then ends the process by the signal's default action.
 ///
 /// # Errors
 /// When no handler can be installed.
-pub fn on_signals(work: fn()) -> std::io::Result<()> {
+pub(crate) fn on_signals(work: fn()) -> std::io::Result<()> {
     let mut signals = Signals::new(SIGNALS)?;
     std::thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
@@ -23,7 +23,7 @@ pub fn on_signals(work: fn()) -> std::io::Result<()> {
 }
 
 /// Kills the child processes.
-pub fn kill_children() {
+pub(crate) fn kill_children() {
     // Only Linux lists them.
     #[cfg(target_os = "linux")]
     for child in gles::children_of(rustix::process::getpid()) {
@@ -32,6 +32,6 @@ pub fn kill_children() {
 }
 
 /// Ends the process without destructors.
-pub fn leave(code: i32) -> ! {
+pub(crate) fn leave(code: i32) -> ! {
     low_level::exit(code)
 }

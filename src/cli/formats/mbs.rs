@@ -14,7 +14,7 @@ use utgard::stats::{Stats, stats};
 use utgard::{gp, pp, shader};
 
 /// Mali-200/400 binary shaders.
-pub struct Mbs;
+pub(crate) struct Mbs;
 
 impl Format for Mbs {
     fn name(&self) -> &'static str {

@@ -1,6 +1,6 @@
 //! The formats on the command line: one file per format, each an implementation of [`Format`].
 
-pub mod mbs;
+pub(crate) mod mbs;
 mod script;
 mod sksl;
 mod sl;
@@ -8,10 +8,10 @@ mod source;
 mod spirv;
 mod trace;
 mod vbc;
-pub mod words;
+pub(crate) mod words;
 
-pub use script::Script;
-pub use source::SOURCE;
+pub(crate) use script::Script;
+pub(crate) use source::SOURCE;
 
 use crate::cli::args::{AsArgs, CheckArgs, DisArgs, RewriteArgs};
 use crate::cli::outcome::{Failure, Outcome};
@@ -134,7 +134,7 @@ pub trait Format: Sync {
 }
 
 /// Every format, in the order they are asked whether a file is theirs.
-pub const ALL: &[&dyn Format] = &[
+pub(crate) const ALL: &[&dyn Format] = &[
     &vbc::Vbc,
     &mbs::Mbs,
     &spirv::Spirv,

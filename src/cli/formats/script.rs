@@ -4,7 +4,7 @@ use super::{Format, Verb};
 use crate::cli::args::SCRIPT_FLAGS;
 
 /// Scripts of either language.
-pub struct Script;
+pub(crate) struct Script;
 
 impl Format for Script {
     fn name(&self) -> &'static str {

@@ -8,7 +8,7 @@ use loader::sksl;
 use translate::validate::Table;
 
 /// Skia's SkSL binaries.
-pub struct Sksl;
+pub(crate) struct Sksl;
 
 impl Format for Sksl {
     fn name(&self) -> &'static str {

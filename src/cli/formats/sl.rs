@@ -8,7 +8,7 @@ use loader::sl::{self, PrintOptions};
 use translate::validate::Table;
 
 /// Swanson SL libraries.
-pub struct Sl;
+pub(crate) struct Sl;
 
 impl Format for Sl {
     fn name(&self) -> &'static str {

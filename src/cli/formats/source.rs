@@ -4,10 +4,10 @@ use super::{Format, Verb};
 use crate::cli::args::RUN_SOURCE_FLAGS;
 
 /// Sources of shaders.
-pub struct Sources;
+pub(crate) struct Sources;
 
 /// The one of its kind.
-pub const SOURCE: Sources = Sources;
+pub(crate) const SOURCE: Sources = Sources;
 
 impl Format for Sources {
     fn name(&self) -> &'static str {

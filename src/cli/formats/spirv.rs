@@ -10,7 +10,7 @@ use std::io::IsTerminal;
 use translate::validate::{Table, all};
 
 /// SPIR-V modules.
-pub struct Spirv;
+pub(crate) struct Spirv;
 
 impl Format for Spirv {
     fn name(&self) -> &'static str {
@@ -97,7 +97,7 @@ pub(super) const DIS_FLAGS: &[&str] = &[
 ///
 /// # Errors
 /// Bad when the module has no header, or a grammar given is none.
-pub fn print_words(words: &[u32], args: &DisArgs) -> Outcome<String> {
+pub(crate) fn print_words(words: &[u32], args: &DisArgs) -> Outcome<String> {
     let spirv = &args.spirv;
     let grammar = grammars::extended(&spirv.grammar)?;
     let options = dis::Options {

@@ -15,7 +15,7 @@ use std::fmt;
 use translate::validate::Table;
 
 /// Recordings.
-pub struct Recording;
+pub(crate) struct Recording;
 
 impl Format for Recording {
     fn name(&self) -> &'static str {

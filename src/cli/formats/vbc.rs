@@ -11,7 +11,7 @@ use translate::validate::{self, Table};
 const DIS_FLAGS: &[&str] = &and::<{ spirv::DIS_FLAGS.len() + 1 }>(spirv::DIS_FLAGS, &["stage"]);
 
 /// Vega bytecode.
-pub struct Vbc;
+pub(crate) struct Vbc;
 
 impl Format for Vbc {
     fn name(&self) -> &'static str {
@@ -66,7 +66,7 @@ impl Format for Vbc {
 ///
 /// # Errors
 /// Bad when the file cannot be read or has no such stage.
-pub fn stages(bytes: &[u8], wanted: Option<&str>) -> Outcome<Vec<(String, Vec<u32>)>> {
+pub(crate) fn stages(bytes: &[u8], wanted: Option<&str>) -> Outcome<Vec<(String, Vec<u32>)>> {
     let file = vbc::read(bytes)?;
     let all = vbc::Stage::ALL
         .into_iter()

@@ -9,13 +9,13 @@ use translate::validate::Table;
 use utgard::{gp, pp, shader};
 
 /// Words of one processor. No first bytes tell them: they are asked for by name.
-pub struct BareWords(Stage);
+pub(crate) struct BareWords(Stage);
 
 /// Words of the vertex processor.
-pub const GP: BareWords = BareWords(Stage::Vertex);
+pub(crate) const GP: BareWords = BareWords(Stage::Vertex);
 
 /// Words of the fragment processor.
-pub const PP: BareWords = BareWords(Stage::Fragment);
+pub(crate) const PP: BareWords = BareWords(Stage::Fragment);
 
 impl BareWords {
     /// Bytes of the smallest instruction.
@@ -30,7 +30,7 @@ impl BareWords {
     ///
     /// # Errors
     /// Bad when they are no whole words, or no whole instructions of the vertex processor.
-    pub fn program(&self, bytes: &[u8]) -> Result<Program, Error> {
+    pub(crate) fn program(&self, bytes: &[u8]) -> Result<Program, Error> {
         let unit = self.unit();
         if bytes.is_empty() || !bytes.len().is_multiple_of(unit) {
             let message = format!("{} bytes are no multiple of {unit}", bytes.len());

@@ -22,7 +22,7 @@ use vulkan::{Context, Options, Validation};
 ///
 /// # Errors
 /// As [`run`] and [`vbc::sources`].
-pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
+pub(crate) fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
     match args.dispatch {
         Some(groups) if args.script.engines => on_engines(bytes, args, groups),
         Some(groups) => run(bytes, args, groups),

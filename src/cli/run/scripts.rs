@@ -28,7 +28,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const ENDINGS: [&str; 3] = ["amber", "vkscript", "shader_test"];
 
 /// Whether a path has the extension of a script.
-pub fn is_script(path: &Path) -> bool {
+pub(crate) fn is_script(path: &Path) -> bool {
     path.extension()
         .is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known))
 }
@@ -146,7 +146,7 @@ impl Row {
 ///
 /// # Errors
 /// Bad where one does not hold, trouble where there is no device or a file cannot be read.
-pub fn run(args: &RunArgs) -> Outcome {
+pub(crate) fn run(args: &RunArgs) -> Outcome {
     let given = [&args.file].into_iter().chain(&args.fragment).chain(&args.script.more);
     let mut paths = Vec::new();
     for path in given {

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use vulkan::{Context, Options, PipelineCache, Validation};
 
 /// Draws the source of a shader, or of a vertex and a fragment stage.
-pub fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
+pub(crate) fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
     if !args.watch {
         return source(bytes, args);
     }
@@ -58,7 +58,7 @@ fn source(bytes: &[u8], args: &RunArgs) -> Outcome {
 }
 
 /// Draws a VBC, writes its picture and read-backs, and compares it with the expected one.
-pub fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
+pub(crate) fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
     if args.watch {
         return watch(bytes, args);
     }
@@ -202,7 +202,7 @@ fn watch(bytes: &[u8], args: &RunArgs) -> Outcome {
 }
 
 /// Opens the device of the arguments.
-pub fn open(args: &RunArgs) -> Outcome<Context> {
+pub(crate) fn open(args: &RunArgs) -> Outcome<Context> {
     let validation = if args.validation {
         Validation::Core
     } else {

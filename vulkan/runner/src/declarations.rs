@@ -20,7 +20,7 @@ const KEYWORDS: [&str; 12] = [
 
 /// The words of all declarations outside functions: inputs, uniforms, members of blocks and structures, textures. Types and
 /// qualifiers are included; no scene uses them.
-pub fn names(text: &str) -> BTreeSet<String> {
+pub(crate) fn names(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let is_word = |word: &&str| word.starts_with(|letter: char| letter.is_alphabetic() || letter == '_');
     // For each open brace, whether members are declared in it.

@@ -21,7 +21,7 @@ pub(crate) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    pub fn new(text: &'a str, separators: &'static [char]) -> Self {
+    pub(crate) fn new(text: &'a str, separators: &'static [char]) -> Self {
         Self {
             rest: text,
             place: Place { line: 1, column: 1 },
@@ -29,12 +29,12 @@ impl<'a> Text<'a> {
         }
     }
 
-    pub fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Place {
         self.place
     }
 
     /// Whether what is unread begins so.
-    pub fn begins(&self, with: &str) -> bool {
+    pub(crate) fn begins(&self, with: &str) -> bool {
         self.rest.starts_with(with)
     }
 
@@ -75,7 +75,7 @@ impl<'a> Text<'a> {
     }
 
     /// The next token of this line.
-    pub fn next(&mut self) -> Option<Token<'a>> {
+    pub(crate) fn next(&mut self) -> Option<Token<'a>> {
         self.skip();
         let place = self.place;
         if self.rest.is_empty() || self.rest.starts_with('\n') {
@@ -98,12 +98,12 @@ impl<'a> Text<'a> {
     }
 
     /// The next token of this line, left where it is.
-    pub fn peek(&self) -> Option<Token<'a>> {
+    pub(crate) fn peek(&self) -> Option<Token<'a>> {
         self.clone().next()
     }
 
     /// The next token, on this line or a later one.
-    pub fn next_across(&mut self) -> Option<Token<'a>> {
+    pub(crate) fn next_across(&mut self) -> Option<Token<'a>> {
         loop {
             if let Some(token) = self.next() {
                 return Some(token);
@@ -116,12 +116,12 @@ impl<'a> Text<'a> {
     }
 
     /// The next token on this line or a later one, left where it is.
-    pub fn peek_across(&self) -> Option<Token<'a>> {
+    pub(crate) fn peek_across(&self) -> Option<Token<'a>> {
         self.clone().next_across()
     }
 
     /// The next token of this line, or an error that says what was expected.
-    pub fn expect(&mut self, what: &str) -> Result<Token<'a>> {
+    pub(crate) fn expect(&mut self, what: &str) -> Result<Token<'a>> {
         self.skip();
         let place = self.place;
         self.next()
@@ -129,7 +129,7 @@ impl<'a> Text<'a> {
     }
 
     /// Takes a keyword where it is next.
-    pub fn take(&mut self, keyword: &str) -> bool {
+    pub(crate) fn take(&mut self, keyword: &str) -> bool {
         let found = self.peek().is_some_and(|token| token.text == keyword);
         if found {
             self.next();
@@ -138,7 +138,7 @@ impl<'a> Text<'a> {
     }
 
     /// A keyword that has to be there.
-    pub fn keyword(&mut self, keyword: &str) -> Result<()> {
+    pub(crate) fn keyword(&mut self, keyword: &str) -> Result<()> {
         let token = self.expect(keyword)?;
         if token.text == keyword {
             return Ok(());
@@ -147,7 +147,7 @@ impl<'a> Text<'a> {
     }
 
     /// Ends a line; nothing more may stand on it.
-    pub fn end_line(&mut self) -> Result<()> {
+    pub(crate) fn end_line(&mut self) -> Result<()> {
         match self.next() {
             Some(token) => Err(token.wrong("the end of the line")),
             None => Ok(()),
@@ -155,18 +155,18 @@ impl<'a> Text<'a> {
     }
 
     /// A name.
-    pub fn name(&mut self, what: &str) -> Result<String> {
+    pub(crate) fn name(&mut self, what: &str) -> Result<String> {
         Ok(self.expect(what)?.text.to_owned())
     }
 
     /// A number without a sign.
-    pub fn unsigned<T: TryFrom<u64>>(&mut self, what: &str) -> Result<T> {
+    pub(crate) fn unsigned<T: TryFrom<u64>>(&mut self, what: &str) -> Result<T> {
         let token = self.expect(what)?;
         token.unsigned(what)
     }
 
     /// A number with a fraction.
-    pub fn float(&mut self, what: &str) -> Result<f64> {
+    pub(crate) fn float(&mut self, what: &str) -> Result<f64> {
         let token = self.expect(what)?;
         let value = token.value(what)?.as_f64();
         // What is no number equals nothing, itself included.
@@ -177,7 +177,7 @@ impl<'a> Text<'a> {
     }
 
     /// The rest of this line and whole lines up to one that `is_end` knows, which stays; as they are.
-    pub fn lines_until(&mut self, is_end: impl Fn(&str) -> bool) -> Result<&'a str> {
+    pub(crate) fn lines_until(&mut self, is_end: impl Fn(&str) -> bool) -> Result<&'a str> {
         let start = self.place;
         let all = self.rest;
         let mut at = 0;
@@ -192,7 +192,7 @@ impl<'a> Text<'a> {
     }
 
     /// As [`Text::lines_until`], where the end of the file is an end, too.
-    pub fn lines_until_or_all(&mut self, is_end: impl Fn(&str) -> bool) -> &'a str {
+    pub(crate) fn lines_until_or_all(&mut self, is_end: impl Fn(&str) -> bool) -> &'a str {
         match self.lines_until(is_end) {
             Ok(lines) => lines,
             Err(_) => self.advance(self.rest.len()),
@@ -200,7 +200,7 @@ impl<'a> Text<'a> {
     }
 
     /// Goes to the next line.
-    pub fn next_line(&mut self) {
+    pub(crate) fn next_line(&mut self) {
         let end = self.rest.find('\n').map_or(self.rest.len(), |end| end + 1);
         self.advance(end);
     }
@@ -208,18 +208,18 @@ impl<'a> Text<'a> {
 
 impl Token<'_> {
     /// The error that something else was expected here.
-    pub fn wrong(&self, expected: &str) -> Error {
+    pub(crate) fn wrong(&self, expected: &str) -> Error {
         let found = shortened(self.text);
         Error::invalid(self.place, format!("expected {expected}, found {found}"))
     }
 
     /// The number it is.
-    pub fn value(&self, what: &str) -> Result<Value> {
+    pub(crate) fn value(&self, what: &str) -> Result<Value> {
         Value::parse(self.text).ok_or_else(|| self.wrong(what))
     }
 
     /// The number without a sign that it is.
-    pub fn unsigned<T: TryFrom<u64>>(&self, what: &str) -> Result<T> {
+    pub(crate) fn unsigned<T: TryFrom<u64>>(&self, what: &str) -> Result<T> {
         let number = match Value::parse(self.text) {
             Some(Value::Int(number)) => u64::try_from(number).ok().and_then(|number| T::try_from(number).ok()),
             _ => None,

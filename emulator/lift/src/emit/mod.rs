@@ -83,7 +83,7 @@ fn size(width: usize) -> VectorSize {
 const COMPONENTS: [naga::SwizzleComponent; 4] = naga::SwizzleComponent::XYZW;
 
 /// A function's module.
-pub fn emit(
+pub(crate) fn emit(
     source: &Function,
     interface: &Interface,
     stage: ShaderStage,
@@ -346,7 +346,7 @@ impl Emitter<'_> {
 }
 
 /// Floats of a program's memory.
-pub const MEMORY: u32 = 4 * 512;
+pub(crate) const MEMORY: u32 = 4 * 512;
 
 /// Floats of a stage's inputs: twelve varyings or sixteen attributes.
 const INPUTS: u32 = 64;

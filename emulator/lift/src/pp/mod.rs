@@ -47,7 +47,7 @@ struct Front<'a> {
 }
 
 /// Lifts a fragment program. Its results are the colour and, if written, the depth.
-pub fn lift(words: &[u32], interface: &Interface, options: &Options) -> Result<Function, Error> {
+pub(crate) fn lift(words: &[u32], interface: &Interface, options: &Options) -> Result<Function, Error> {
     let (instructions, wrong) = flow::instructions(words);
     if instructions.is_empty() {
         return Err(Error::code(

@@ -12,7 +12,7 @@ const MAX_DEPTH: u32 = 16;
 ///
 /// # Errors
 /// Invalid for a broken module.
-pub fn near(words: &[u32]) -> Result<Vec<u32>> {
+pub(crate) fn near(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let context = context(&index);
     let mut module = Editor::new(&index)?;

@@ -24,7 +24,7 @@ const NO_WRAP: [u32; 2] = [4469, 4470];
 ///
 /// # Errors
 /// Invalid for a broken module.
-pub fn leave_out(words: &[u32]) -> Result<Vec<u32>> {
+pub(crate) fn leave_out(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let buffers: Vec<u32> = index
         .globals()
@@ -59,7 +59,7 @@ pub fn leave_out(words: &[u32]) -> Result<Vec<u32>> {
 ///
 /// # Errors
 /// Invalid for a broken module.
-pub fn kill(words: &[u32]) -> Result<Vec<u32>> {
+pub(crate) fn kill(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
     for words in &mut module.body {
@@ -77,7 +77,7 @@ const POINT_SIZE: u32 = 1;
 ///
 /// # Errors
 /// Invalid for a broken module.
-pub fn points_of_one_pixel(words: &[u32]) -> Result<Vec<u32>> {
+pub(crate) fn points_of_one_pixel(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let outputs = || {
         index

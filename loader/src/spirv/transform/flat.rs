@@ -8,7 +8,7 @@ use crate::spirv::{ModuleIndex, class, decoration, model, op};
 ///
 /// # Errors
 /// Invalid for a broken module.
-pub fn integers(words: &[u32]) -> Result<Vec<u32>> {
+pub(crate) fn integers(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     if !index.entry_points().all(|node| node.operand(0) == Some(model::VERTEX)) {
         return Ok(words.to_vec());

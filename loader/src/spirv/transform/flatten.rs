@@ -30,7 +30,7 @@ struct Flat {
 ///
 /// # Errors
 /// Invalid for a broken module.
-pub fn close_arrays(words: &[u32]) -> Result<Vec<u32>> {
+pub(crate) fn close_arrays(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let is_uniform = |global: &crate::spirv::Located| {
         let block = index.unwrapped(global.pointee);

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 ///
 /// # Errors
 /// Invalid for a broken module.
-pub fn in_functions(words: &[u32]) -> Result<Vec<u32>> {
+pub(crate) fn in_functions(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
     let start = module.functions_start();

@@ -35,7 +35,7 @@ struct Size {
 ///
 /// # Errors
 /// Invalid for a broken module.
-pub fn pad(words: &[u32]) -> Result<Vec<u32>> {
+pub(crate) fn pad(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
     let mut arrays: BTreeMap<u32, Array> = BTreeMap::new();

@@ -39,7 +39,7 @@ const CAPABILITIES: [u32; 3] = [
 ///
 /// # Errors
 /// Invalid for a broken module.
-pub fn computed(words: &[u32]) -> Result<Vec<u32>> {
+pub(crate) fn computed(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let is_mask = |id: u32| {
         index

@@ -23,7 +23,7 @@ const LANE: u32 = 41;
 ///
 /// # Errors
 /// Invalid for a broken module.
-pub fn in_a_row(words: &[u32]) -> Result<Vec<u32>> {
+pub(crate) fn in_a_row(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let built_in = |wanted: u32| {
         let is_it = |id| index.decoration(id, decoration::BUILT_IN) == Some(wanted);
@@ -158,7 +158,7 @@ pub fn in_a_row(words: &[u32]) -> Result<Vec<u32>> {
 ///
 /// # Errors
 /// Invalid for a broken module.
-pub fn without_zeros(words: &[u32]) -> Result<Vec<u32>> {
+pub(crate) fn without_zeros(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
     for words in &mut module.body {

@@ -8,14 +8,14 @@ use std::collections::{HashMap, HashSet};
 
 /// Opcodes of control flow.
 mod op {
-    pub const UNDEF: u16 = 1;
-    pub const FUNCTION: u16 = 54;
-    pub const LOOP_MERGE: u16 = 246;
-    pub const SELECTION_MERGE: u16 = 247;
-    pub const LABEL: u16 = 248;
-    pub const BRANCH: u16 = 249;
-    pub const BRANCH_CONDITIONAL: u16 = 250;
-    pub const SWITCH: u16 = 251;
+    pub(crate) const UNDEF: u16 = 1;
+    pub(crate) const FUNCTION: u16 = 54;
+    pub(crate) const LOOP_MERGE: u16 = 246;
+    pub(crate) const SELECTION_MERGE: u16 = 247;
+    pub(crate) const LABEL: u16 = 248;
+    pub(crate) const BRANCH: u16 = 249;
+    pub(crate) const BRANCH_CONDITIONAL: u16 = 250;
+    pub(crate) const SWITCH: u16 = 251;
 }
 
 /// Moves undefined values out of functions. naga treats those in a function as computed there, and its validator then

@@ -1274,7 +1274,7 @@ pub(super) struct Attached {
 }
 
 impl Attached {
-    pub fn stage(&self) -> work::Stage<'_> {
+    pub(crate) fn stage(&self) -> work::Stage<'_> {
         work::Stage {
             stage: self.stage,
             words: &self.code.words,

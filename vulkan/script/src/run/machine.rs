@@ -231,13 +231,13 @@ pub(super) struct Machine {
 
 impl Machine {
     /// A resource without a name.
-    pub fn add(&mut self, resource: Resource) -> usize {
+    pub(crate) fn add(&mut self, resource: Resource) -> usize {
         self.resources.push(resource);
         self.resources.len() - 1
     }
 
     /// A resource with a name.
-    pub fn hold(&mut self, name: &str, resource: Resource, layout: DataLayout, format: Option<Format>) -> usize {
+    pub(crate) fn hold(&mut self, name: &str, resource: Resource, layout: DataLayout, format: Option<Format>) -> usize {
         let resource = self.add(resource);
         self.held.push(Held {
             name: name.to_owned(),
@@ -249,12 +249,12 @@ impl Machine {
     }
 
     /// What a name stands for.
-    pub fn named(&self, name: &str) -> Option<&Held> {
+    pub(crate) fn named(&self, name: &str) -> Option<&Held> {
         self.held.iter().find(|held| held.name == name)
     }
 
     /// The contents of everything that has a name.
-    pub fn kept(&self) -> Vec<Kept> {
+    pub(crate) fn kept(&self) -> Vec<Kept> {
         self.held
             .iter()
             .map(|held| kept(held, &self.resources[held.resource]))
@@ -262,7 +262,7 @@ impl Machine {
     }
 
     /// Corners of a rectangle of a strip, as a buffer: floats, two each.
-    pub fn corners(&mut self, corners: &[[f64; 2]]) -> usize {
+    pub(crate) fn corners(&mut self, corners: &[[f64; 2]]) -> usize {
         let bytes = corners
             .iter()
             .flatten()

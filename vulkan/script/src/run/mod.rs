@@ -86,12 +86,12 @@ impl From<Error> for Stop {
 
 impl Stop {
     /// Something of a script that this program does not do.
-    pub fn unsupported(what: impl Into<String>) -> Self {
+    pub(crate) fn unsupported(what: impl Into<String>) -> Self {
         Self(Verdict::Unsupported(what.into()))
     }
 
     /// A rule of the language that a statement breaks.
-    pub fn invalid(place: Place, what: impl Into<String>) -> Self {
+    pub(crate) fn invalid(place: Place, what: impl Into<String>) -> Self {
         Error::invalid(place, what).into()
     }
 }
