@@ -5,8 +5,8 @@ use super::trim::{Jobs, parse_frames};
 use crate::cli::error::Error;
 #[cfg(not(target_family = "wasm"))]
 use crate::cli::error::Within;
-use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::log::{Progress, note};
+use crate::cli::outcome::{Failure, Outcome};
 use clap::Args;
 #[cfg(not(target_family = "wasm"))]
 use inspect::report::Session;

@@ -66,7 +66,7 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// Those of a recording that has so many.
+    /// The range in a recording of `count`.
     pub(super) fn of(&self, count: usize) -> Range<usize> {
         let end = self.last.map_or(count, |last| count.min(last.saturating_add(1)));
         self.first.min(end)..end
