@@ -56,8 +56,13 @@ impl Card {
         let waits = change.out_fence || flags & flag::NONBLOCK == 0;
         let (signal, seen) = Signal::new();
         let end = match waits {
-            true if change.out_fence => Some(self.registry().exported().export(&[seen]).map_err(system)?),
-            true => Some(fence::all(&[seen]).map_err(system)?),
+            true if change.out_fence => Some(
+                self.registry()
+                    .exported()
+                    .export(&[seen], &self.account)
+                    .map_err(system)?,
+            ),
+            true => Some(fence::all(&[seen], &self.account).map_err(system)?),
             false => None,
         };
         let shown = state.shown();

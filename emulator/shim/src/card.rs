@@ -6,6 +6,7 @@ use crate::fence::{self, Signal};
 use crate::object::{Object, Registry};
 use crate::options::Options;
 use crate::properties::{Property, Row, State, name};
+use crate::quota::{Account, Charge, Resource};
 use crate::screen::{Flip, FrameBuffer, Screen, formats, id, pixel_bytes};
 use crate::wire::{Answer, What};
 use emulator::memory::PAGE;
@@ -41,10 +42,12 @@ pub(crate) struct Card {
     options: Arc<Options>,
     pub(crate) screen: Arc<Screen>,
     socket: Arc<OwnedFd>,
-    handles: BTreeMap<u32, Arc<Object>>,
+    /// Of the process that opened it.
+    pub(crate) account: Account,
+    handles: BTreeMap<u32, (Arc<Object>, [Charge; 2])>,
     buffers: BTreeMap<u32, Arc<FrameBuffer>>,
     /// Blobs created by programs, besides [`MODE_BLOB`].
-    blobs: BTreeMap<u32, Vec<u8>>,
+    blobs: BTreeMap<u32, (Vec<u8>, Charge)>,
     /// The values of all properties, whichever interface set them.
     pub(crate) state: State,
     /// Whether the program sees planes other than overlays, and whether it uses atomic changes.
@@ -73,13 +76,14 @@ impl Node for Card {
 
 impl Card {
     /// A newly opened display device.
-    pub(crate) fn new(options: Arc<Options>, screen: Arc<Screen>, socket: Arc<OwnedFd>) -> Self {
+    pub(crate) fn new(options: Arc<Options>, screen: Arc<Screen>, socket: Arc<OwnedFd>, account: Account) -> Self {
         let mut state = State::default();
         state.show(MODE_BLOB, CONSOLE, (0, 0), (screen.width, screen.height));
         Self {
             options,
             screen,
             socket,
+            account,
             handles: BTreeMap::new(),
             buffers: BTreeMap::new(),
             blobs: BTreeMap::new(),
@@ -159,19 +163,21 @@ impl Card {
     }
 
     fn object(&self, handle: u32) -> Result<&Arc<Object>> {
-        self.handles.get(&handle).ok_or(errno::ENOENT)
+        let handle = self.handles.get(&handle).ok_or(errno::ENOENT)?;
+        Ok(&handle.0)
     }
 
     /// The object's handle; created on first use.
     fn handle(&mut self, object: Arc<Object>) -> Result<u32> {
-        if let Some((handle, _)) = self.handles.iter().find(|(_, have)| Arc::ptr_eq(have, &object)) {
+        if let Some((handle, _)) = self.handles.iter().find(|(_, (have, _))| Arc::ptr_eq(have, &object)) {
             return Ok(*handle);
         }
         if self.handles.len() >= MAX {
             return Err(errno::ENOMEM);
         }
         let handle = free_number(&self.handles, 1);
-        self.handles.insert(handle, object);
+        let charges = self.account.charge_object(object.size()).ok_or(errno::ENOMEM)?;
+        self.handles.insert(handle, (object, charges));
         Ok(handle)
     }
 
@@ -179,7 +185,7 @@ impl Card {
         let offset = offset.checked_sub(OFFSETS).ok_or(errno::EINVAL)?;
         let page = u64::from(PAGE);
         let handle = u32::try_from(offset / page).map_err(|_| errno::EINVAL)?;
-        let object = self.handles.get(&handle).ok_or(errno::EINVAL)?;
+        let (object, _) = self.handles.get(&handle).ok_or(errno::EINVAL)?;
         if !offset.is_multiple_of(page) || length > u64::from(object.size()) {
             return Err(errno::EINVAL);
         }
@@ -231,7 +237,7 @@ impl Card {
             (buffer, _) => buffer,
         };
         let (signal, seen) = Signal::new();
-        let end = fence::all(&[seen]).map_err(system)?;
+        let end = fence::all(&[seen], &self.account).map_err(system)?;
         self.show(buffer, (data.word(20), data.word(24)), None, vec![signal])?;
         Ok(Some(end))
     }
@@ -415,7 +421,11 @@ impl Card {
     pub(crate) fn blob(&self, number: u32) -> Result<Vec<u8>> {
         match number {
             MODE_BLOB => Ok(self.mode()),
-            _ => self.blobs.get(&number).cloned().ok_or(errno::ENOENT),
+            _ => self
+                .blobs
+                .get(&number)
+                .map(|(bytes, _)| bytes.clone())
+                .ok_or(errno::ENOENT),
         }
     }
 
@@ -437,7 +447,8 @@ impl Card {
             return Err(errno::ENOMEM);
         }
         let number = free_number(&self.blobs, MODE_BLOB + 1);
-        self.blobs.insert(number, bytes);
+        let charge = self.account.charge(Resource::Memory, bytes.len() as u64);
+        self.blobs.insert(number, (bytes, charge.ok_or(errno::ENOMEM)?));
         data.set(12, number);
         Ok(())
     }
@@ -534,6 +545,7 @@ impl Card {
 
     fn frame_buffer(&self, handle: u32, [width, height, pitch, offset]: [u32; 4], format: u32) -> Result<FrameBuffer> {
         let object = self.object(handle)?.clone();
+        let charges = self.account.charge_object(object.size()).ok_or(errno::ENOMEM)?;
         let buffer = FrameBuffer {
             mapping: object.clone().map().map_err(system)?,
             object,
@@ -542,6 +554,7 @@ impl Card {
             pitch,
             offset,
             format,
+            _charges: charges,
         };
         if !buffer.is_whole() {
             return Err(errno::EINVAL);

@@ -2,6 +2,7 @@
 
 use crate::abi;
 use crate::object::Registry;
+use crate::quota::Account;
 use crate::wire::{self, Answer, Incoming, What};
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -15,14 +16,14 @@ pub(crate) trait Node {
 }
 
 /// Serves a connection until it ends.
-pub(crate) fn serve(socket: &OwnedFd, node: &mut dyn Node, registry: &Registry) {
+pub(crate) fn serve(socket: &OwnedFd, node: &mut dyn Node, registry: &Registry, account: &Account) {
     let mut buffer = vec![0; wire::MAX_QUESTION];
     loop {
         match wire::receive(socket.as_fd(), &mut buffer) {
             Ok(Incoming::Question(question)) => {
                 let [fd, other] = question.fds;
                 let answer = match question.what {
-                    What::Merge => merge(registry, [fd, other]),
+                    What::Merge => merge(registry, account, [fd, other]),
                     what => node.ask(what, fd),
                 };
                 wire::reply(&question.reply, &answer);
@@ -34,14 +35,14 @@ pub(crate) fn serve(socket: &OwnedFd, node: &mut dyn Node, registry: &Registry) 
 }
 
 /// A descriptor that is readable once two others are.
-fn merge(registry: &Registry, fds: [Option<OwnedFd>; 2]) -> Result<Answer, i32> {
+fn merge(registry: &Registry, account: &Account, fds: [Option<OwnedFd>; 2]) -> Result<Answer, i32> {
     let mut exported = registry.exported();
     let mut fences = Vec::new();
     for fd in fds {
         let fd = fd.ok_or(abi::errno::EBADF)?;
         fences.extend(exported.import(fd).map_err(abi::system)?);
     }
-    let fd = exported.export(&fences).map_err(abi::system)?;
+    let fd = exported.export(&fences, account).map_err(abi::system)?;
     Ok(Answer {
         fd: Some(fd),
         ..Answer::default()

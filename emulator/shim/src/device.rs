@@ -9,12 +9,13 @@ use crate::job::{self, Request};
 use crate::object::Object;
 use crate::options::{Hardware, Options};
 use crate::queue::{Command, Queue};
+use crate::quota::{Account, Charge, Resource};
 use crate::space::Space;
 use crate::stats::{Clock, Counters};
 use crate::syncobj::SyncObjects;
 use crate::wire::{Answer, What};
 use emulator::memory::PAGE;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -36,6 +37,7 @@ struct Handle {
     object: Arc<Object>,
     address: u32,
     flags: u32,
+    _charges: [Charge; 2],
 }
 
 /// An open device.
@@ -48,17 +50,16 @@ pub(crate) struct Device {
     space: Space,
     /// Total bytes of all handles' objects.
     used: u64,
-    contexts: BTreeSet<u32>,
+    contexts: BTreeMap<u32, Charge>,
     sync: SyncObjects,
     waits: Waits,
-    /// Process that opened it.
-    process: u32,
+    /// Of the process that opened it.
+    account: Account,
 }
 
 impl Drop for Device {
     fn drop(&mut self) {
         self.waits.end();
-        self.options.registry.shares.give(self.process, self.handles.len());
     }
 }
 
@@ -68,6 +69,7 @@ impl Device {
     /// # Errors
     /// If its thread cannot be created.
     pub(crate) fn new(options: Arc<Options>, number: u64, counters: Arc<Counters>, process: u32) -> io::Result<Self> {
+        let account = Account::new(&options.registry.quotas, process);
         Ok(Self {
             queue: Queue::new(options.clone(), number, counters.clone())?,
             options,
@@ -76,10 +78,10 @@ impl Device {
             handles: BTreeMap::new(),
             space: Space::default(),
             used: 0,
-            contexts: BTreeSet::new(),
-            sync: SyncObjects::default(),
-            waits: Waits::default(),
-            process,
+            contexts: BTreeMap::new(),
+            sync: SyncObjects::new(account.clone()),
+            waits: Waits::new(account.clone()),
+            account,
         })
     }
 
@@ -150,19 +152,8 @@ impl Device {
 
     /// A new handle for an object, at a new address.
     fn insert(&mut self, object: Arc<Object>, flags: u32) -> Result<u32> {
-        let shares = &self.options.registry.shares;
-        if !shares.take(self.process) {
-            return Err(errno::ENOMEM);
-        }
-        let inserted = self.insert_taken(object, flags);
-        if inserted.is_err() {
-            self.options.registry.shares.give(self.process, 1);
-        }
-        inserted
-    }
-
-    fn insert_taken(&mut self, object: Arc<Object>, flags: u32) -> Result<u32> {
         let size = object.size();
+        let charges = self.account.charge_object(size).ok_or(errno::ENOMEM)?;
         let used = self.used + u64::from(size);
         if used > self.options.memory {
             return Err(errno::ENOMEM);
@@ -176,7 +167,13 @@ impl Device {
         });
         self.set_used(used);
         let number = free_number(&self.handles, 1);
-        self.handles.insert(number, Handle { object, address, flags });
+        let handle = Handle {
+            object,
+            address,
+            flags,
+            _charges: charges,
+        };
+        self.handles.insert(number, handle);
         Ok(number)
     }
 
@@ -220,7 +217,6 @@ impl Device {
         self.queue.send(Command::Unmap(handle.address));
         self.space.give(handle.address);
         self.set_used(self.used - u64::from(handle.object.size()));
-        self.options.registry.shares.give(self.process, 1);
         Ok(())
     }
 
@@ -274,15 +270,16 @@ impl Device {
             .contexts
             .iter()
             .zip(0u32..)
-            .find(|(have, number)| **have != *number);
+            .find(|((have, _), number)| **have != *number);
         let number = free.map_or(self.contexts.len() as u32, |(_, number)| number);
-        self.contexts.insert(number);
+        let charge = self.account.charge(Resource::Contexts, 1).ok_or(errno::ENOMEM)?;
+        self.contexts.insert(number, charge);
         data.set(0, number);
         Ok(())
     }
 
     fn free_context(&mut self, data: &Struct<'_>) -> Result<()> {
-        match data.word(4) == 0 && self.contexts.remove(&data.word(0)) {
+        match data.word(4) == 0 && self.contexts.remove(&data.word(0)).is_some() {
             true => Ok(()),
             false => Err(errno::EINVAL),
         }
@@ -308,7 +305,7 @@ impl Device {
         let (frame, list) = behind.split_at(size);
         let frame = words(frame);
         job::check(pipe, &frame, self.options.hardware, self.options.pps)?;
-        if !self.contexts.contains(&context) {
+        if !self.contexts.contains_key(&context) {
             return Err(errno::ENOENT);
         }
         let list = words(list);
@@ -411,6 +408,7 @@ mod tests {
     use crate::event::{Event, Watch};
     use emulator::exec::scalar::Scalar;
     use emulator::memory::Memory;
+    use std::collections::BTreeSet;
 
     /// Checks that events are consistent.
     #[derive(Default)]
@@ -492,8 +490,10 @@ mod tests {
         assert_eq!(most.count(), 200);
         assert!(hostile.close());
         drop(hostile);
-        assert_eq!(options.registry.shares.held_by(2), 0);
-        assert_eq!(options.registry.shares.held_by(1), 1, "the other's is as it was");
+        let held = |process| options.registry.quotas.held_by(process);
+        assert_eq!(held(2), Vec::new());
+        let victims = [(Resource::Descriptors, 1), (Resource::Memory, 4096)];
+        assert_eq!(held(1), victims, "the other's is as it was");
         assert!(asked(&mut victim, number::GEM_INFO, &[handle, 0, 0, 0]).is_ok());
     }
 

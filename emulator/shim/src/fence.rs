@@ -4,7 +4,9 @@
 //! carries the other end, so closing the fence closes both; until then it behaves like a kernel fence: readable, not
 //! hung up. If the server is killed, the fence hangs up and waits end. No server thread waits on behalf of a program.
 
+use crate::quota::{Account, Charge, Resource};
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, sendmsg, socketpair,
 };
@@ -16,20 +18,21 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 /// One end of a socket pair; makes the other end readable, at the latest when dropped.
 #[derive(Debug)]
-pub struct Ring(Mutex<Option<OwnedFd>>);
+pub struct Ring(Mutex<Option<(OwnedFd, Charge)>>);
 
 impl Ring {
     /// The ring, and the end to poll.
     ///
     /// # Errors
-    /// If there are no descriptors left.
-    pub fn new() -> io::Result<(Arc<Self>, OwnedFd)> {
+    /// If the process, or the server, has no descriptors left.
+    pub(crate) fn new(account: &Account) -> io::Result<(Arc<Self>, OwnedFd)> {
+        let charge = account.charge(Resource::Descriptors, 1).ok_or(Errno::MFILE)?;
         let (ring, end) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-        Ok((Arc::new(Self(Mutex::new(Some(ring)))), end))
+        Ok((Arc::new(Self(Mutex::new(Some((ring, charge))))), end))
     }
 
     fn ring(&self) {
-        let Some(ring) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+        let Some((ring, _charge)) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() else {
             return;
         };
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -50,7 +53,7 @@ impl Ring {
     /// Frees its descriptor if the other end was closed; returns whether it has none now.
     fn ring_if_left(&self) -> bool {
         let mut ring = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = ring.as_ref().is_none_or(|ring| {
+        let left = ring.as_ref().is_none_or(|(ring, _)| {
             let now = rustix::event::Timespec::default();
             let mut one = [PollFd::new(ring, PollFlags::empty())];
             poll(&mut one, Some(&now)).is_ok() && one[0].revents().contains(PollFlags::HUP)
@@ -166,8 +169,8 @@ impl Drop for Signal {
 ///
 /// # Errors
 /// If there are no descriptors left.
-pub(crate) fn all(fences: &[Arc<Fence>]) -> io::Result<OwnedFd> {
-    Ok(after(fences, Ring::new()?))
+pub(crate) fn all(fences: &[Arc<Fence>], account: &Account) -> io::Result<OwnedFd> {
+    Ok(after(fences, Ring::new(account)?))
 }
 
 /// The end to poll; only the fences keep its ring from now on.
@@ -182,24 +185,33 @@ fn after(fences: &[Arc<Fence>], (ring, end): (Arc<Ring>, OwnedFd)) -> OwnedFd {
 const MAX_WAITS: usize = 1024;
 
 /// A client's pending waits.
-#[derive(Debug, Default)]
-pub(crate) struct Waits(Vec<Weak<Ring>>);
+#[derive(Debug)]
+pub(crate) struct Waits {
+    account: Account,
+    rings: Vec<Weak<Ring>>,
+}
 
 impl Waits {
+    /// No waits yet.
+    pub(crate) fn new(account: Account) -> Self {
+        let rings = Vec::new();
+        Self { account, rings }
+    }
+
     /// A descriptor to wait on, and its ring.
     ///
     /// # Errors
     /// If the client has too many waits, or the system no descriptors.
     pub(crate) fn ring(&mut self) -> io::Result<(Arc<Ring>, OwnedFd)> {
-        if self.0.len() >= MAX_WAITS {
-            self.0
+        if self.rings.len() >= MAX_WAITS {
+            self.rings
                 .retain(|ring| ring.upgrade().is_some_and(|ring| !ring.ring_if_left()));
         }
-        if self.0.len() >= MAX_WAITS {
-            return Err(rustix::io::Errno::NOMEM.into());
+        if self.rings.len() >= MAX_WAITS {
+            return Err(Errno::NOMEM.into());
         }
-        let (ring, end) = Ring::new()?;
-        self.0.push(Arc::downgrade(&ring));
+        let (ring, end) = Ring::new(&self.account)?;
+        self.rings.push(Arc::downgrade(&ring));
         Ok((ring, end))
     }
 
@@ -213,7 +225,7 @@ impl Waits {
 
     /// Ends all waits, because the client is gone.
     pub(crate) fn end(&mut self) {
-        self.0
+        self.rings
             .drain(..)
             .filter_map(|ring| ring.upgrade())
             .for_each(|ring| ring.ring());
@@ -233,8 +245,8 @@ impl Exported {
     ///
     /// # Errors
     /// If there are no descriptors left.
-    pub fn export(&mut self, fences: &[Arc<Fence>]) -> io::Result<OwnedFd> {
-        let end = all(fences)?;
+    pub(crate) fn export(&mut self, fences: &[Arc<Fence>], account: &Account) -> io::Result<OwnedFd> {
+        let end = all(fences, account)?;
         let open: Vec<_> = fences.iter().filter(|fence| !fence.is_done()).collect();
         if !open.is_empty() {
             if self.known.len() >= self.room {
@@ -262,7 +274,7 @@ impl Exported {
             return Ok(fences.iter().filter_map(Weak::upgrade).collect());
         }
         // The owner of the other end could block other clients' jobs forever.
-        Err(rustix::io::Errno::INVAL.into())
+        Err(Errno::INVAL.into())
     }
 }
 
@@ -276,11 +288,15 @@ fn is_readable(fd: &OwnedFd) -> io::Result<bool> {
 mod tests {
     use super::*;
 
+    fn account() -> Account {
+        Account::new(&Arc::default(), 1)
+    }
+
     #[test]
     fn a_descriptor_is_readable_when_all_its_fences_are_done() {
         let ((first, one), (second, two)) = (Signal::new(), Signal::new());
-        let both = all(&[one.clone(), two.clone()]).unwrap();
-        let (ring, either) = Ring::new().unwrap();
+        let both = all(&[one.clone(), two.clone()], &account()).unwrap();
+        let (ring, either) = Ring::new(&account()).unwrap();
         one.ring(Bell::Any(ring.clone()));
         two.ring(Bell::Any(ring));
         assert!(!is_readable(&both).unwrap() && !is_readable(&either).unwrap());
@@ -290,8 +306,11 @@ mod tests {
         drop(second);
         two.wait();
         assert!(is_readable(&both).unwrap());
-        assert!(is_readable(&all(&[one]).unwrap()).unwrap(), "done before the poll");
-        assert!(is_readable(&all(&[]).unwrap()).unwrap());
+        assert!(
+            is_readable(&all(&[one], &account()).unwrap()).unwrap(),
+            "done before the poll"
+        );
+        assert!(is_readable(&all(&[], &account()).unwrap()).unwrap());
     }
 
     /// The poll flags of a descriptor.
@@ -304,8 +323,8 @@ mod tests {
     #[test]
     fn a_done_fence_is_readable_and_nothing_else() {
         let (signal, fence) = Signal::new();
-        let [end, copy] = [(); 2].map(|()| all(std::slice::from_ref(&fence)).unwrap());
-        let (ring, any) = Ring::new().unwrap();
+        let [end, copy] = [(); 2].map(|()| all(std::slice::from_ref(&fence), &account()).unwrap());
+        let (ring, any) = Ring::new(&account()).unwrap();
         assert_eq!(polled(&end), PollFlags::empty());
         drop(signal);
         Bell::Any(ring.clone()).ring();
@@ -315,7 +334,7 @@ mod tests {
             assert_eq!(polled(&fd), PollFlags::IN, "it stays so");
         }
         // As when the server is killed, which does not ring.
-        let (ring, end) = Ring::new().unwrap();
+        let (ring, end) = Ring::new(&account()).unwrap();
         drop(ring.0.lock().unwrap().take());
         assert_eq!(polled(&end), PollFlags::IN | PollFlags::HUP);
     }
@@ -326,7 +345,7 @@ mod tests {
         let mut waits = Vec::new();
         for _ in 0..3000 {
             let (signal, fence) = Signal::new();
-            waits.push((signal, all(&[fence]).unwrap()));
+            waits.push((signal, all(&[fence], &account()).unwrap()));
             if waits.len() == 100 {
                 for (signal, end) in waits.drain(..) {
                     drop(signal);
@@ -339,7 +358,7 @@ mod tests {
     #[test]
     fn nothing_is_left_of_waits_whose_client_is_gone() {
         let (signal, fence) = Signal::new();
-        let mut waits = Waits::default();
+        let mut waits = Waits::new(account());
         let ends: Vec<OwnedFd> = (0..MAX_WAITS / 2)
             .map(|_| waits.all(std::slice::from_ref(&fence)).unwrap())
             .collect();
@@ -358,18 +377,18 @@ mod tests {
     fn descriptors_come_back_as_their_fences() {
         let mut exported = Exported::default();
         let (signal, fence) = Signal::new();
-        let fd = exported.export(std::slice::from_ref(&fence)).unwrap();
+        let fd = exported.export(std::slice::from_ref(&fence), &account()).unwrap();
         let back = exported.import(fd.try_clone().unwrap()).unwrap();
         assert!(back.len() == 1 && Arc::ptr_eq(&back[0], &fence));
         drop(signal);
         assert!(exported.import(fd).unwrap().is_empty());
         // A foreign descriptor: the other end of any socket.
-        let (_other, end) = Ring::new().unwrap();
+        let (_other, end) = Ring::new(&account()).unwrap();
         let refused = exported.import(end).unwrap_err();
         assert_eq!(refused.raw_os_error(), Some(22));
         for _ in 0..1000 {
             let (_signal, fence) = Signal::new();
-            exported.export(&[fence]).unwrap();
+            exported.export(&[fence], &account()).unwrap();
         }
         assert!(exported.known.len() < 200, "what is done is forgotten");
     }

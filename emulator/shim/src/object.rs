@@ -1,8 +1,8 @@
 //! Buffer objects: memfds mapped by programs and by the emulator.
 
 use crate::fence::{Exported, Fence};
+use crate::quota::Quotas;
 use crate::shared::Mapping;
-use crate::shares::Shares;
 use emulator::memory::PAGE;
 use rustix::fs::{MemfdFlags, SealFlags};
 use std::collections::HashMap;
@@ -128,8 +128,8 @@ pub struct Registry {
     name: String,
     exported: Mutex<Exported>,
     submitting: Mutex<()>,
-    /// Limits on the objects of each process.
-    pub shares: Shares,
+    /// What each process holds.
+    pub(crate) quotas: Arc<Quotas>,
 }
 
 impl Default for Registry {
@@ -139,7 +139,7 @@ impl Default for Registry {
             known: Mutex::default(),
             exported: Mutex::default(),
             submitting: Mutex::default(),
-            shares: Shares::default(),
+            quotas: Arc::default(),
             name: format!("mali-{number:016x}"),
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::fence::Signal;
 use crate::object::Object;
+use crate::quota::Charge;
 use crate::shared::Mapping;
 use emulator::memory::Backing;
 use rustix::net::{SendFlags, send};
@@ -55,6 +56,8 @@ pub struct FrameBuffer {
     pub offset: u32,
     /// The format's code.
     pub format: u32,
+    /// What the program that made it holds for it.
+    pub(crate) _charges: [Charge; 2],
 }
 
 impl FrameBuffer {

@@ -6,6 +6,7 @@ use crate::connection::{self, Node};
 use crate::device::Device;
 use crate::input;
 use crate::options::Options;
+use crate::quota::{Account, Charge, Resource};
 use crate::stats::Client;
 use crate::sysfs;
 use crate::wire::{Answer, What};
@@ -36,9 +37,6 @@ const CARD: &str = "card0";
 /// Names of the input nodes' sockets: keyboard and pointer.
 const INPUT: [&str; 2] = ["event0", "event1"];
 
-/// Limit on open devices per process.
-const MAX_DEVICES: usize = 256;
-
 /// Socket for joining fences.
 const FENCES: &str = "fences";
 
@@ -61,23 +59,25 @@ impl Server {
         if let Some(screen) = options.screen.clone() {
             sysfs::display(folder, CARD)?;
             listen(folder, CARD, options.clone(), move |options, client| {
-                let client = Arc::new(client);
-                let node = Card::new(options.clone(), screen.clone(), client.clone());
-                attend(CARD, options, client, node)
+                let screen = screen.clone();
+                attend(CARD, options.clone(), client, move |client, account| {
+                    Card::new(options, screen, client, account)
+                })
             })?;
         }
         for (device, name) in options.input.iter().flat_map(|input| input.devices()).zip(INPUT) {
             sysfs::input(folder, name, device, &options.seat)?;
             let device = device.clone();
             listen(folder, name, options.clone(), move |options, client| {
-                let client = Arc::new(client);
-                let node = input::Open::new(device.clone(), client.clone());
-                attend("input", options, client, node)
+                let device = device.clone();
+                attend("input", options, client, move |client, _| {
+                    input::Open::new(device, client)
+                })
             })?;
         }
         sysfs::others(folder)?;
         listen(folder, FENCES, options.clone(), |options, client| {
-            attend(FENCES, options, Arc::new(client), Nothing)
+            attend(FENCES, options, client, |_, _| Nothing)
         })?;
         listen(folder, LIST, options.clone(), |options, client| {
             tell_list(&options, &client);
@@ -186,21 +186,19 @@ fn check_folder(folder: &Path) -> io::Result<()> {
 
 /// Serves an open render node on its own thread.
 fn render(options: &Arc<Options>, number: u64, client: OwnedFd) -> io::Result<()> {
-    let process = rustix::net::sockopt::socket_peercred(&client)?.pid.as_raw_nonzero();
-    let process = process.get().unsigned_abs();
-    if options.clients.of(process) >= MAX_DEVICES {
-        return Err(Errno::MFILE.into());
-    }
+    let (process, account) = peer(options, &client)?;
+    let charges = charge_connection(&account)?;
     let counters = options.clients.add(number, process);
     let shared = options.clone();
     let serve = move || {
         if let Ok(mut device) = Device::new(shared.clone(), number, counters, process) {
-            connection::serve(&client, &mut device, &shared.registry);
+            connection::serve(&client, &mut device, &shared.registry, &account);
             if !device.close() {
                 eprintln!("skrymir: device {number}: the emulator failed");
             }
         }
         shared.clients.remove(number);
+        drop(charges);
     };
     let thread = std::thread::Builder::new().name(format!("ask {number}")).spawn(serve);
     if thread.is_err() {
@@ -218,14 +216,34 @@ impl Node for Nothing {
     }
 }
 
-/// Serves a connection on its own thread.
-fn attend(
+/// The process at the other end of a connection, and its account.
+fn peer(options: &Options, client: &OwnedFd) -> io::Result<(u32, Account)> {
+    let process = rustix::net::sockopt::socket_peercred(client)?.pid.as_raw_nonzero();
+    let process = process.get().unsigned_abs();
+    Ok((process, Account::new(&options.registry.quotas, process)))
+}
+
+/// Takes what a connection needs.
+fn charge_connection(account: &Account) -> io::Result<[Charge; 2]> {
+    let charge = |resource| account.charge(resource, 1).ok_or(Errno::MFILE);
+    Ok([charge(Resource::Connections)?, charge(Resource::Descriptors)?])
+}
+
+/// Serves a connection to a new node on its own thread.
+fn attend<N: Node + Send + 'static>(
     name: &str,
     options: Arc<Options>,
-    client: Arc<OwnedFd>,
-    mut node: impl Node + Send + 'static,
+    client: OwnedFd,
+    node: impl FnOnce(Arc<OwnedFd>, Account) -> N,
 ) -> io::Result<()> {
-    let serve = move || connection::serve(&client, &mut node, &options.registry);
+    let (_, account) = peer(&options, &client)?;
+    let charges = charge_connection(&account)?;
+    let client = Arc::new(client);
+    let mut node = node(client.clone(), account.clone());
+    let serve = move || {
+        connection::serve(&client, &mut node, &options.registry, &account);
+        drop((node, charges));
+    };
     std::thread::Builder::new().name(name.into()).spawn(serve).map(|_| ())
 }
 

@@ -172,11 +172,6 @@ impl Clients {
         counters
     }
 
-    /// Number of devices that a process has open.
-    pub fn of(&self, process: u32) -> usize {
-        self.open().values().filter(|entry| entry.process == process).count()
-    }
-
     /// Removes a closed device.
     pub fn remove(&self, device: u64) {
         self.open().remove(&device);

@@ -3,6 +3,7 @@
 use crate::abi::{Struct, errno, free_number, words};
 use crate::fence::{Bell, Fence, Waits};
 use crate::object::Registry;
+use crate::quota::{Account, Charge, Resource};
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -18,12 +19,13 @@ const WAIT_FOR_SUBMIT: u32 = 2;
 
 type Result<T, E = i32> = std::result::Result<T, E>;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct SyncObject {
     /// The pending fences, once it has a fence; empty once that is done.
     fences: Option<Vec<Arc<Fence>>>,
     /// Waits for it to get a fence.
     waiting: Vec<Bell>,
+    _charge: Charge,
 }
 
 impl SyncObject {
@@ -56,20 +58,34 @@ fn attach(fences: &[Arc<Fence>], bell: &Bell) {
 }
 
 /// All sync objects of a device.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct SyncObjects {
+    account: Account,
     all: BTreeMap<u32, SyncObject>,
 }
 
 impl SyncObjects {
+    /// No sync objects yet.
+    pub(crate) fn new(account: Account) -> Self {
+        let all = BTreeMap::new();
+        Self { account, all }
+    }
+
     fn get(&mut self, handle: u32) -> Result<&mut SyncObject> {
         self.all.get_mut(&handle).ok_or(errno::ENOENT)
     }
 
-    fn insert(&mut self, object: SyncObject) -> Result<u32> {
+    /// A new one with these fences.
+    fn insert(&mut self, fences: Option<Vec<Arc<Fence>>>) -> Result<u32> {
         if self.all.len() >= MAX {
             return Err(errno::ENOMEM);
         }
+        let charge = self.account.charge(Resource::SyncObjects, 1);
+        let object = SyncObject {
+            fences,
+            waiting: Vec::new(),
+            _charge: charge.ok_or(errno::ENOMEM)?,
+        };
         let number = free_number(&self.all, 1);
         self.all.insert(number, object);
         Ok(number)
@@ -81,10 +97,7 @@ impl SyncObjects {
             return Err(errno::EINVAL);
         }
         let fences = (data.word(4) & 1 == 1).then(Vec::new);
-        let number = self.insert(SyncObject {
-            fences,
-            waiting: Vec::new(),
-        })?;
+        let number = self.insert(fences)?;
         data.set(0, number);
         Ok(())
     }
@@ -117,7 +130,10 @@ impl SyncObjects {
     /// SYNCOBJ_HANDLE_TO_FD: a descriptor that is readable when the fence is done.
     pub(crate) fn export(&mut self, data: &Struct<'_>, registry: &Registry) -> Result<OwnedFd> {
         let fences = self.fences(data.word(0))?;
-        registry.exported().export(&fences).map_err(crate::abi::system)
+        registry
+            .exported()
+            .export(&fences, &self.account)
+            .map_err(crate::abi::system)
     }
 
     /// SYNCOBJ_FD_TO_HANDLE: a descriptor's fence in a new or existing sync object.
@@ -132,10 +148,7 @@ impl SyncObjects {
             self.get(data.word(0))?.set(fences);
             return Ok(());
         }
-        let number = self.insert(SyncObject {
-            fences: Some(fences),
-            waiting: Vec::new(),
-        })?;
+        let number = self.insert(Some(fences))?;
         data.set(0, number);
         Ok(())
     }
@@ -209,6 +222,10 @@ mod tests {
     use crate::fence::Signal;
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+    fn account() -> Account {
+        Account::new(&Arc::default(), 1)
+    }
+
     fn readable(fd: &OwnedFd) -> bool {
         poll(&mut [PollFd::new(fd, PollFlags::IN)], Some(&Timespec::default())).unwrap() == 1
     }
@@ -225,13 +242,13 @@ mod tests {
             .map(u32::to_ne_bytes)
             .concat();
         let behind: Vec<u8> = handles.iter().flat_map(|handle| handle.to_ne_bytes()).collect();
-        let fd = objects.wait(&mut Struct(&mut data), &behind, &mut Waits::default())?;
+        let fd = objects.wait(&mut Struct(&mut data), &behind, &mut Waits::new(account()))?;
         Ok((fd, u32::from_ne_bytes(data[24..28].try_into().unwrap())))
     }
 
     #[test]
     fn waits_end_when_jobs_do() {
-        let mut objects = SyncObjects::default();
+        let mut objects = SyncObjects::new(account());
         let (done, open) = (create(&mut objects, 1), create(&mut objects, 0));
         assert!(wait(&mut objects, &[done], 1).unwrap().0.is_none());
         assert_eq!(wait(&mut objects, &[done, open], 0).unwrap_err(), errno::EINVAL);

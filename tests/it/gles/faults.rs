@@ -74,6 +74,64 @@ fn killed_clients_leave_nothing() {
     server.wait().expect("it ends");
 }
 
+/// Kilobytes that a process has in memory.
+fn resident(process: u32) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("its status");
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("VmRSS");
+    line.split_whitespace()
+        .nth(1)
+        .expect("a number")
+        .parse()
+        .expect("a number")
+}
+
+fn threads(process: u32) -> usize {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task"));
+    tasks.expect("its threads").count()
+}
+
+#[test]
+fn a_thousand_greedy_clients_leave_nothing_and_disturb_no_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("server");
+    let (mut server, exports) = server(&place);
+    let (greedy, storm) = (native("greedy"), storm());
+    let process = server.id();
+    let before = [descriptors(process), threads(process)];
+    let is_idle = || Server::list(&place).expect("a list").is_empty();
+    let settle = || {
+        let end = Instant::now() + Duration::from_secs(20);
+        let is_as_before = || descriptors(process) <= before[0] && threads(process) <= before[1];
+        while !(is_idle() && is_as_before()) {
+            let now = [descriptors(process), threads(process)];
+            assert!(
+                Instant::now() < end,
+                "descriptors and threads: {before:?} before, {now:?} now"
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    // The first clients warm the server's allocator up.
+    let mut kilobytes = 0;
+    for clients in [200, 800] {
+        let others = start(&exports, &storm, "4 100");
+        let (code, said) = ended(start(&exports, &greedy, &clients.to_string()), Duration::from_secs(300));
+        assert_eq!(code, Some(0), "{said}");
+        let (code, said) = ended(others, Duration::from_secs(300));
+        assert_eq!(code, Some(0), "the other clients: {said}");
+        settle();
+        let now = resident(process);
+        println!("{clients} clients: {now} KiB");
+        assert!(
+            kilobytes == 0 || now < kilobytes + kilobytes / 4 + 8192,
+            "{kilobytes} KiB, then {now} KiB"
+        );
+        kilobytes = now;
+    }
+    server.kill().expect("it is killed");
+    server.wait().expect("it ends");
+}
+
 #[test]
 fn no_client_hangs_on_a_killed_server() {
     let program = storm();
