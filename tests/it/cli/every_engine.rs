@@ -2,6 +2,11 @@
 
 use crate::common;
 
+use emulator::exec::inputs::Inputs;
+use emulator::exec::scalar::Scalar;
+use emulator::exec::{Engine, FragmentContext, FragmentProgram, Fragments, Quad, VertexBatch};
+use emulator::fault::Result;
+use loader::mbs::Program;
 use skrymir::picture::Picture;
 use skrymir::runner::engines::{Drawn, Part, Row, Subject, Verdict, blame, judge};
 use skrymir::runner::mali::Pair;
@@ -181,19 +186,71 @@ fn a_difference_is_attributed_to_its_part_of_the_chain() {
     assert_eq!(blamed(&rows), (String::new(), false));
 }
 
-/// Multiplies the first vector product of a fragment program by eight: an operator that a compiler got wrong.
-fn plant(pair: &mut Pair) -> bool {
-    let (instructions, _) = utgard::pp::flow::instructions(&pair.fragment.code);
-    let found = instructions.into_iter().find_map(|(at, mut instruction)| {
+/// A fragment program with its first vector product times eight: an operator that a compiler, an engine or lifting got
+/// wrong. Nothing for a program without such a product.
+fn with_a_fault(program: &Program) -> Option<Program> {
+    let (instructions, _) = utgard::pp::flow::instructions(&program.code);
+    let (at, instruction) = instructions.into_iter().find_map(|(at, mut instruction)| {
         let unit = instruction.vec_mul.as_mut()?;
         (unit.op == MulOp::Mul).then(|| unit.op = MulOp::MulX8)?;
         Some((at as usize, instruction))
-    });
-    let Some((at, instruction)) = found else { return false };
+    })?;
     let mut words = Vec::new();
     instruction.encode(&mut words);
-    pair.fragment.code[at..at + words.len()].copy_from_slice(&words);
-    true
+    let mut faulty = program.clone();
+    faulty.code[at..at + words.len()].copy_from_slice(&words);
+    Some(faulty)
+}
+
+/// The scalar engine with a fault: it runs another fragment program than it is given.
+struct Faulty(FragmentProgram);
+
+impl Engine for Faulty {
+    fn name(&self) -> &'static str {
+        "faulty"
+    }
+
+    fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
+        Scalar.vertices(batch)
+    }
+
+    fn fragments(
+        &self,
+        context: &FragmentContext<'_>,
+        inputs: &Inputs,
+        quads: &[Quad],
+        out: &mut Fragments,
+    ) -> Result<()> {
+        let program = &self.0;
+        Scalar.fragments(&FragmentContext { program, ..*context }, inputs, quads, out)
+    }
+}
+
+/// Whether a fault in the compiler, in an engine and in lifting is attributed to each; nothing where none can be planted.
+fn faults_found(subject: &mut Subject) -> Option<[bool; 3]> {
+    let pair = subject.pair_mut()?;
+    let faulty = Pair {
+        fragment: with_a_fault(&pair.fragment)?,
+        ..pair.clone()
+    };
+    let is_blamed = |rows: &[Row], part: &str| {
+        let verdicts = judge(rows, TOLERANCE, ALLOWED);
+        let blamed = blame(rows, &verdicts, TOLERANCE, ALLOWED);
+        blamed.iter().any(|line| line.starts_with(part))
+    };
+    let engines: [(&str, Box<dyn Engine>); 2] = [
+        ("scalar", Box::new(Scalar)),
+        (
+            "faulty",
+            Box::new(Faulty(FragmentProgram::read(&faulty.fragment.code).ok()?)),
+        ),
+    ];
+    let in_engine = is_blamed(&subject.draw_on(engines, &scene(), Some("none")), "engine:");
+    subject.lift_instead(faulty.clone());
+    let in_lifting = is_blamed(&subject.draw(&scene(), None), "lifting:");
+    *subject.pair_mut()? = faulty;
+    let in_compiler = is_blamed(&subject.draw(&scene(), None), "compiler:");
+    Some([in_compiler, in_engine, in_lifting])
 }
 
 /// Pairs of the field that are compared.
@@ -206,11 +263,11 @@ const NOT_A_NUMBER: &str = "fsr__shaders__fsr-pass0.vert";
 const OPEN: &str = "handheld__shaders__lcd1x_psp.vert";
 
 #[test]
-fn field_shaders_match_on_every_engine_and_a_planted_fault_is_found() {
+fn field_shaders_match_on_every_engine_and_planted_faults_are_found() {
     let Some(folder) = common::corpus("field") else { return };
     let all = common::files(&folder.join("retro"), "vert");
     let step = all.len() / SHARE;
-    let (mut compared, mut by_precision, mut found, mut planted) = (0, 0, 0, 0);
+    let (mut compared, mut by_precision, mut found, mut planted) = (0, 0, [0; 3], 0);
     let mut bad = Vec::new();
     for vertex in all.into_iter().step_by(step) {
         let fragment = vertex.with_extension("frag");
@@ -234,21 +291,21 @@ fn field_shaders_match_on_every_engine_and_a_planted_fault_is_found() {
         if !ours.is_empty() && ![NOT_A_NUMBER, OPEN].iter().any(|known| vertex.ends_with(known)) {
             bad.push(format!("{}: {ours:?}", vertex.display()));
         }
-        if subject.pair_mut().is_some_and(plant) {
+        if let Some(blamed) = faults_found(&mut subject) {
             planted += 1;
-            let rows = subject.draw(&scene(), None);
-            let verdicts = judge(&rows, TOLERANCE, ALLOWED);
-            let blamed = blame(&rows, &verdicts, TOLERANCE, ALLOWED);
-            found += usize::from(blamed.iter().any(|line| line.starts_with("compiler:")));
+            found
+                .iter_mut()
+                .zip(blamed)
+                .for_each(|(sum, one)| *sum += usize::from(one));
         }
     }
-    println!(
-        "{compared} pairs compared, {by_precision} differ by precision; {found} of {planted} planted faults found"
-    );
+    let [compiler, engine, lifting] = found;
+    println!("{compared} pairs compared, {by_precision} differ by precision");
+    println!("of {planted} planted faults found: compiler {compiler}, engine {engine}, lifting {lifting}");
     assert!(compared >= SHARE / 2 && planted >= 4, "{compared} {planted}");
     assert!(bad.is_empty(), "{bad:#?}");
     // Not every product affects the picture.
-    assert!(3 * found >= planted, "{found} of {planted}");
+    assert!(found.iter().all(|found| 3 * found >= planted), "{found:?} of {planted}");
 }
 
 fn compare(arguments: &[&str]) -> Output {

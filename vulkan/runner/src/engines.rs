@@ -35,6 +35,17 @@ pub struct Subject {
     vbc: Option<Result<LinkedVbc>>,
     /// The same through an independent front end.
     witness: Option<Result<LinkedVbc>>,
+    /// Programs that are lifted in place of the pair.
+    lifted: Option<Pair>,
+}
+
+/// The emulator's engines, scalar first.
+pub fn emulator_engines() -> [(&'static str, Box<dyn Engine>); 3] {
+    [
+        ("scalar", Box::new(Scalar)),
+        ("wide", Box::new(Wide::default())),
+        ("native", Box::new(Native::default())),
+    ]
 }
 
 /// The part of the chain that a row shows.
@@ -116,6 +127,7 @@ impl Subject {
             pair: Pair::new(&File { bytes, ..*first }, None),
             vbc: Some(Ok(LinkedVbc::of_vbc(bytes))),
             witness: None,
+            lifted: None,
         };
         if second.is_none() && first.bytes.starts_with(&vbc::MAGIC) {
             return Ok(of_vbc(first.bytes));
@@ -131,6 +143,7 @@ impl Subject {
                 pair: Ok(pair?),
                 vbc: None,
                 witness: None,
+                lifted: None,
             });
         }
         let linked = |settings: &Settings| {
@@ -150,6 +163,7 @@ impl Subject {
             pair,
             vbc: Some(vbc),
             witness: has_witness.then(|| linked(&witness)),
+            lifted: None,
         })
     }
 
@@ -174,10 +188,24 @@ impl Subject {
         self.pair.as_mut().ok()
     }
 
+    /// Lifts `pair` in place of the emulator's programs; a test plants faults this way.
+    pub fn lift_instead(&mut self, pair: Pair) {
+        self.lifted = Some(pair);
+    }
+
     /// Draws on every engine. Devices are those whose name contains `device`; all if none is given.
     pub fn draw(&self, scene: &Scene, device: Option<&str>) -> Vec<Row> {
-        let mut rows = Vec::new();
-        on_emulator(&self.pair, scene, &mut rows);
+        self.draw_on(emulator_engines(), scene, device)
+    }
+
+    /// As [`Subject::draw`], with these engines of the emulator, each with its name.
+    pub fn draw_on(
+        &self,
+        engines: impl IntoIterator<Item = (&'static str, Box<dyn Engine>)>,
+        scene: &Scene,
+        device: Option<&str>,
+    ) -> Vec<Row> {
+        let mut rows = on_emulator(&self.pair, engines, scene);
         let devices = match vulkan::devices() {
             Ok(devices) => devices,
             Err(error) => {
@@ -241,7 +269,7 @@ impl Subject {
             }
         }
         row("lifted", Part::Lifted, &|| match &self.pair {
-            Ok(pair) => draw_lifted(context, pair, scene),
+            Ok(pair) => draw_lifted(context, self.lifted.as_ref().unwrap_or(pair), scene),
             Err(error) => Drawn::Refused(Error::input(error)),
         });
     }
@@ -388,14 +416,13 @@ pub fn blame(rows: &[Row], verdicts: &[Verdict], tolerance: u8, allowed: f64) ->
     found
 }
 
-fn on_emulator(pair: &Result<Pair>, scene: &Scene, rows: &mut Vec<Row>) {
-    let engines: [(&str, Box<dyn Engine>); 3] = [
-        ("scalar", Box::new(Scalar)),
-        ("wide", Box::new(Wide::default())),
-        ("native", Box::new(Native::default())),
-    ];
+fn on_emulator(
+    pair: &Result<Pair>,
+    engines: impl IntoIterator<Item = (&'static str, Box<dyn Engine>)>,
+    scene: &Scene,
+) -> Vec<Row> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    for (name, engine) in engines {
+    let rows = engines.into_iter().map(|(name, engine)| {
         let start = Instant::now();
         let drawn = match pair {
             Err(error) => Drawn::Refused(Error::input(error)),
@@ -405,8 +432,9 @@ fn on_emulator(pair: &Result<Pair>, scene: &Scene, rows: &mut Vec<Row>) {
             },
         };
         let row = Row::new(&format!("emulator, {name}"), Part::Engine, drawn, start);
-        rows.push(Row { exact: true, ..row });
-    }
+        Row { exact: true, ..row }
+    });
+    rows.collect()
 }
 
 fn draw_vbc(context: &Context, made: &LinkedVbc, scene: &Scene, mode: BindMode) -> Drawn {
