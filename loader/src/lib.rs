@@ -39,6 +39,7 @@
 extern crate wasm_test;
 
 pub mod cursor;
+pub mod embedded;
 mod error;
 pub mod mbs;
 mod open_enum;

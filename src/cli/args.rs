@@ -144,13 +144,17 @@ impl FormatArgs {
 #[command(after_help = "Examples:
   skrymir info shader.vbc
   skrymir info job.trace --json
-  skrymir info words.bin --gp")]
+  skrymir info words.bin --gp
+  skrymir info game.pak --extract shaders")]
 pub(crate) struct InfoArgs {
     /// The file, or - for standard input
     pub file: PathBuf,
     /// The format
     #[command(flatten)]
     pub format: FormatArgs,
+    /// Write the VBC, MBS, SPIR-V and SkSL files that are inside the file into a folder
+    #[arg(long, value_name = "DIR")]
+    pub extract: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

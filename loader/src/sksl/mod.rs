@@ -65,7 +65,7 @@ pub use build::Builder;
 pub use builtins::{function_names, is_function, sees_variable, variable};
 pub use enums::*;
 pub use print::print;
-pub use read::{read, read_traced};
+pub use read::{read, read_prefix, read_traced};
 pub use summary::{Summary, summary};
 pub use trace::{Silent, Trace};
 pub use tree::*;

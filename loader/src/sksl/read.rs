@@ -22,6 +22,26 @@ pub fn read(bytes: &[u8]) -> Result<Tree> {
 /// # Errors
 /// See [`read`].
 pub fn read_traced(bytes: &[u8], trace: &mut impl Trace) -> Result<Tree> {
+    let (tree, size) = read_start(bytes, trace)?;
+    match bytes.len() - size {
+        0 => Ok(tree),
+        left => Err(Error::invalid(
+            FORMAT,
+            format!("{left} bytes after the end"),
+            size as u64,
+        )),
+    }
+}
+
+/// Reads the program at the start of `bytes`; returns it with its size.
+///
+/// # Errors
+/// See [`read`].
+pub fn read_prefix(bytes: &[u8]) -> Result<(Tree, usize)> {
+    read_start(bytes, &mut Silent)
+}
+
+fn read_start(bytes: &[u8], trace: &mut impl Trace) -> Result<(Tree, usize)> {
     let mut cursor = Cursor::new(FORMAT, bytes);
     let version = cursor.u16("version")?;
     if version != VERSION {
@@ -114,7 +134,8 @@ struct Reader<'a, 't, T> {
 }
 
 impl<T: Trace> Reader<'_, '_, T> {
-    fn file(mut self) -> Result<Tree> {
+    /// The rest of the file, and the size of all of it.
+    fn file(mut self) -> Result<(Tree, usize)> {
         let first = Command(self.peek("first command")?);
         let (header, table, top) = match first {
             Command::PROGRAM => {
@@ -150,11 +171,8 @@ impl<T: Trace> Reader<'_, '_, T> {
                     .error(format!("file begins with command {other}, not Program or SymbolTable")));
             }
         };
-        if !self.cursor.is_empty() {
-            let left = self.cursor.remaining();
-            return Err(self.cursor.error(format!("{left} bytes after the end")));
-        }
-        Ok(Tree {
+        let size = self.cursor.offset() as usize;
+        let tree = Tree {
             header,
             strings: self.strings,
             symbols: self.symbols,
@@ -166,7 +184,8 @@ impl<T: Trace> Reader<'_, '_, T> {
             pool: self.pool,
             table,
             top,
-        })
+        };
+        Ok((tree, size))
     }
 
     fn here(&self) -> u32 {
