@@ -249,7 +249,7 @@ fn main() -> Result<()> {
         let mut textures = Vec::new();
         let mut handles = Vec::new();
         for index in 0..TEXTURES {
-            let texture = pollster::block_on(Texture::upload(&context, &texels(index), SamplerDesc::default())?)?;
+            let texture = Texture::upload(&context, &texels(index), SamplerDesc::default())?.wait()?;
             handles.push(tables.insert(texture.resource())?);
             textures.push(texture);
         }

@@ -42,7 +42,7 @@ have() {
 
 deny() {
     have cargo-deny 0.20.2 || return 0
-    local manifests=(Cargo.toml examples/wgpu/Cargo.toml fuzz/Cargo.toml)
+    local manifests=(Cargo.toml examples/pipelines/Cargo.toml examples/wgpu/Cargo.toml fuzz/Cargo.toml)
     local manifest
     for manifest in "${manifests[@]}"; do
         echo "dependencies.sh: deny: $manifest"

@@ -19,7 +19,7 @@ pub struct Options {
     pub validation: Validation,
     /// Time limit of one submission. A software driver may take minutes to compile a shader of 60,000 words.
     pub timeout: Duration,
-    /// Enable every feature of the device, and those of these extensions that it has; otherwise only what VBC needs.
+    /// Enable every feature of the device, and those of these extensions that it has; otherwise what VBC and pipelines need.
     pub everything: Option<Vec<String>>,
 }
 

@@ -1,6 +1,8 @@
 //! The inputs of a draw besides the shader: plain data, no Vulkan objects.
 
+use crate::error::{Error, Result};
 use crate::texture::{Dim, TexelFormat, at_level};
+use ash::vk;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -46,6 +48,29 @@ pub enum Blend {
     Multiply,
 }
 
+impl From<Blend> for vk::PipelineColorBlendAttachmentState {
+    /// The mode's factors; all components are written.
+    fn from(blend: Blend) -> Self {
+        use vk::BlendFactor as F;
+        let (source, destination, source_alpha) = match blend {
+            Blend::None => (F::ONE, F::ZERO, F::ONE),
+            Blend::Alpha => (F::SRC_ALPHA, F::ONE_MINUS_SRC_ALPHA, F::ONE),
+            Blend::Premultiplied => (F::ONE, F::ONE_MINUS_SRC_ALPHA, F::ONE),
+            Blend::Additive => (F::ONE, F::ONE, F::ONE),
+            Blend::Multiply => (F::DST_COLOR, F::ZERO, F::DST_ALPHA),
+        };
+        Self::default()
+            .blend_enable(blend != Blend::None)
+            .src_color_blend_factor(source)
+            .dst_color_blend_factor(destination)
+            .color_blend_op(vk::BlendOp::ADD)
+            .src_alpha_blend_factor(source_alpha)
+            .dst_alpha_blend_factor(destination)
+            .alpha_blend_op(vk::BlendOp::ADD)
+            .color_write_mask(vk::ColorComponentFlags::RGBA)
+    }
+}
+
 /// A comparison of a fragment's value with the stored one.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Hash)]
 #[serde(rename_all = "kebab-case")]
@@ -62,7 +87,22 @@ pub enum Compare {
     Always,
 }
 
-/// Depth testing with a 32-bit float buffer.
+impl From<Compare> for vk::CompareOp {
+    fn from(compare: Compare) -> Self {
+        match compare {
+            Compare::Never => Self::NEVER,
+            Compare::Less => Self::LESS,
+            Compare::Equal => Self::EQUAL,
+            Compare::LessOrEqual => Self::LESS_OR_EQUAL,
+            Compare::Greater => Self::GREATER,
+            Compare::NotEqual => Self::NOT_EQUAL,
+            Compare::GreaterOrEqual => Self::GREATER_OR_EQUAL,
+            Compare::Always => Self::ALWAYS,
+        }
+    }
+}
+
+/// Depth testing: with a 32-bit float buffer, or one of at least 24 bits where there is a stencil.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Depth {
@@ -95,21 +135,170 @@ pub enum Cull {
     Back,
 }
 
-/// Filtering and wrapping of a texture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Rasterisation, besides culling.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rasterization {
+    /// Polygons as areas, lines or points; all but areas need `fillModeNonSolid`.
+    pub polygon_mode: vk::PolygonMode,
+    /// Winding of front-facing triangles.
+    pub front_face: vk::FrontFace,
+    /// Width of lines in pixels; all but 1 need `wideLines`.
+    pub line_width: f32,
+    /// Whether depths beyond the viewport's are clamped instead of clipped; needs `depthClamp`.
+    pub depth_clamp: bool,
+    /// What is added to depths; `None` for nothing.
+    pub depth_bias: Option<DepthBias>,
+}
+
+impl Default for Rasterization {
+    /// Filled polygons, counter-clockwise front faces, lines of one pixel.
+    fn default() -> Self {
+        Self {
+            polygon_mode: vk::PolygonMode::FILL,
+            front_face: vk::FrontFace::COUNTER_CLOCKWISE,
+            line_width: 1.0,
+            depth_clamp: false,
+            depth_bias: None,
+        }
+    }
+}
+
+/// What is added to a polygon's depths: `constant_factor` units of the depth format, and `slope_factor` times the slope.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DepthBias {
+    /// Units of the depth format.
+    pub constant_factor: f32,
+    /// Limit of the sum, 0 for none; others need `depthBiasClamp`.
+    pub clamp: f32,
+    /// Factor of the polygon's largest slope of depth.
+    pub slope_factor: f32,
+}
+
+/// The stencil test.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stencil {
+    /// Front-facing polygons, points and lines.
+    pub front: vk::StencilOpState,
+    /// Back-facing polygons.
+    pub back: vk::StencilOpState,
+    /// The clear value of the buffer, in its low 8 bits.
+    pub clear: u32,
+}
+
+/// Multisampling.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Multisample {
+    /// Samples per pixel.
+    pub samples: vk::SampleCountFlags,
+    /// The least share of samples that are shaded on their own, in [0, 1]; needs `sampleRateShading`.
+    pub min_sample_shading: Option<f32>,
+    /// Samples that are written, a bit each.
+    pub sample_mask: u64,
+    /// Whether the alpha of the first output decides how many samples are covered.
+    pub alpha_to_coverage: bool,
+    /// Whether the alpha of the first output is then 1; needs `alphaToOne`.
+    pub alpha_to_one: bool,
+}
+
+impl Default for Multisample {
+    /// One sample per pixel.
+    fn default() -> Self {
+        Self {
+            samples: vk::SampleCountFlags::TYPE_1,
+            min_sample_shading: None,
+            sample_mask: u64::MAX,
+            alpha_to_coverage: false,
+            alpha_to_one: false,
+        }
+    }
+}
+
+/// Blending beyond [`Blend`]: by factors, per target.
+#[derive(Clone, Debug, Default)]
+pub struct ColorBlend {
+    /// Factors, operations and write mask of targets by location, instead of [`State::blend`]. Different targets need
+    /// `independentBlend`. Outputs that the code does not write are not written.
+    pub attachments: BTreeMap<u8, vk::PipelineColorBlendAttachmentState>,
+    /// The constants of `CONSTANT_COLOR` and its kin.
+    pub constants: [f32; 4],
+    /// Operation on the bits of targets that are not float, instead of blending; needs `logicOp`.
+    pub logic_op: Option<vk::LogicOp>,
+}
+
+/// A sampler in Vulkan's terms; nothing is compared, because the format's samplers have no comparison.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SamplerDesc {
-    /// Interpolate between texels (integer textures never do).
-    pub linear: bool,
-    /// Repeat beyond the edge instead of clamping to it.
-    pub repeat: bool,
+    /// Filter of magnified textures.
+    pub mag_filter: vk::Filter,
+    /// Filter of minified textures.
+    pub min_filter: vk::Filter,
+    /// Filter between levels.
+    pub mipmap_mode: vk::SamplerMipmapMode,
+    /// What lies beyond the edges, along x, y and z; `MIRROR_CLAMP_TO_EDGE` needs `samplerMirrorClampToEdge`.
+    pub address_modes: [vk::SamplerAddressMode; 3],
+    /// The texel beyond edges of `CLAMP_TO_BORDER`.
+    pub border_color: vk::BorderColor,
+    /// What is added to the level.
+    pub mip_lod_bias: f32,
+    /// The least level.
+    pub min_lod: f32,
+    /// The greatest level.
+    pub max_lod: f32,
+    /// The most samples along the steeper direction; needs `samplerAnisotropy`.
+    pub max_anisotropy: Option<f32>,
+    /// Whether coordinates count texels.
+    pub unnormalized_coordinates: bool,
 }
 
 impl Default for SamplerDesc {
+    /// Nearest, repeating, all levels.
     fn default() -> Self {
+        Self::new(vk::Filter::NEAREST, vk::SamplerAddressMode::REPEAT)
+    }
+}
+
+impl SamplerDesc {
+    /// One filter everywhere, between levels too, and one address mode along all axes.
+    pub fn new(filter: vk::Filter, address_mode: vk::SamplerAddressMode) -> Self {
         Self {
-            linear: false,
-            repeat: true,
+            mag_filter: filter,
+            min_filter: filter,
+            mipmap_mode: match filter {
+                vk::Filter::NEAREST => vk::SamplerMipmapMode::NEAREST,
+                _ => vk::SamplerMipmapMode::LINEAR,
+            },
+            address_modes: [address_mode; 3],
+            border_color: vk::BorderColor::FLOAT_TRANSPARENT_BLACK,
+            mip_lod_bias: 0.0,
+            min_lod: 0.0,
+            max_lod: vk::LOD_CLAMP_NONE,
+            max_anisotropy: None,
+            unnormalized_coordinates: false,
         }
+    }
+}
+
+impl TryFrom<&vk::SamplerCreateInfo<'_>> for SamplerDesc {
+    type Error = Error;
+
+    /// # Errors
+    /// [`ErrorKind::Data`](crate::ErrorKind::Data) for comparisons, flags and extensions.
+    fn try_from(info: &vk::SamplerCreateInfo<'_>) -> Result<Self> {
+        if info.compare_enable != vk::FALSE || !info.flags.is_empty() || !info.p_next.is_null() {
+            return Err(Error::data("a sampler with comparison, flags or extensions"));
+        }
+        Ok(Self {
+            mag_filter: info.mag_filter,
+            min_filter: info.min_filter,
+            mipmap_mode: info.mipmap_mode,
+            address_modes: [info.address_mode_u, info.address_mode_v, info.address_mode_w],
+            border_color: info.border_color,
+            mip_lod_bias: info.mip_lod_bias,
+            min_lod: info.min_lod,
+            max_lod: info.max_lod,
+            max_anisotropy: (info.anisotropy_enable != vk::FALSE).then_some(info.max_anisotropy),
+            unnormalized_coordinates: info.unnormalized_coordinates != vk::FALSE,
+        })
     }
 }
 
@@ -144,7 +333,7 @@ impl Texels {
 }
 
 /// Contents of a slot of VBC's tables.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SlotData {
     /// For samplers and storage images (those ignore the sampler).
     Image(Texels, SamplerDesc),
@@ -160,16 +349,27 @@ pub enum SlotData {
 }
 
 /// Pipeline state that is not in the shader file.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct State {
     /// Primitive topology.
     pub topology: Topology,
     /// Culling.
     pub cull: Cull,
-    /// Blending of every non-integer target.
-    pub blend: Blend,
+    /// Rasterisation, besides culling.
+    pub rasterization: Rasterization,
+    /// Multisampling.
+    pub multisample: Multisample,
     /// Depth test; `None` to disable it.
     pub depth: Option<Depth>,
+    /// Stencil test; `None` to disable it.
+    pub stencil: Option<Stencil>,
+    /// Blending of every non-integer target.
+    pub blend: Blend,
+    /// Blending by factors, and write masks.
+    pub color_blend: ColorBlend,
+    /// What the command buffer sets, besides viewport and scissor: any dynamic state of Vulkan 1.0, and on devices of
+    /// Vulkan 1.3 those that are part of it.
+    pub dynamic: Vec<vk::DynamicState>,
     /// The layout of vertices in buffers.
     pub vertex_buffers: VertexBuffers,
 }
@@ -187,13 +387,37 @@ pub enum VertexBuffers {
 }
 
 impl Draw {
+    /// Draws with this state, except its dynamic states and vertex buffers, which only pipelines have.
+    pub fn set_state(&mut self, state: &State) {
+        let State {
+            topology,
+            cull,
+            rasterization,
+            multisample,
+            depth,
+            stencil,
+            blend,
+            color_blend,
+            dynamic: _,
+            vertex_buffers: _,
+        } = state.clone();
+        (self.topology, self.cull, self.rasterization) = (topology, cull, rasterization);
+        (self.multisample, self.depth, self.stencil) = (multisample, depth, stencil);
+        (self.blend, self.color_blend) = (blend, color_blend);
+    }
+
     /// The pipeline state of the draw.
     pub fn state(&self) -> State {
         State {
             topology: self.topology,
             cull: self.cull,
-            blend: self.blend,
+            rasterization: self.rasterization,
+            multisample: self.multisample,
             depth: self.depth,
+            stencil: self.stencil,
+            blend: self.blend,
+            color_blend: self.color_blend.clone(),
+            dynamic: Vec::new(),
             vertex_buffers: VertexBuffers::Separate,
         }
     }
@@ -214,12 +438,22 @@ pub struct Draw {
     pub topology: Topology,
     /// Culling.
     pub cull: Cull,
-    /// Blending of every non-integer target.
-    pub blend: Blend,
+    /// Rasterisation, besides culling.
+    pub rasterization: Rasterization,
+    /// Multisampling; the picture is the resolved one.
+    pub multisample: Multisample,
     /// Depth test; `None` to disable it.
     pub depth: Option<Depth>,
+    /// Stencil test; `None` to disable it.
+    pub stencil: Option<Stencil>,
+    /// Blending of every non-integer target.
+    pub blend: Blend,
+    /// Blending by factors, and write masks.
+    pub color_blend: ColorBlend,
     /// Clear value of targets; integer targets truncate.
     pub clear: [f32; 4],
+    /// Clear values of targets by location, instead of `clear`.
+    pub clears: BTreeMap<u8, [f32; 4]>,
     /// Format of float targets with four components: [`TexelFormat::RGBA8`] or [`TexelFormat::RGBA32F`].
     pub target: TexelFormat,
     /// Bytes of each vertex input by location, tightly packed per vertex.
@@ -244,9 +478,14 @@ impl Default for Draw {
             draws: 1,
             topology: Topology::default(),
             cull: Cull::default(),
-            blend: Blend::default(),
+            rasterization: Rasterization::default(),
+            multisample: Multisample::default(),
             depth: None,
+            stencil: None,
+            blend: Blend::default(),
+            color_blend: ColorBlend::default(),
             clear: [0.0, 0.0, 0.0, 1.0],
+            clears: BTreeMap::new(),
             target: TexelFormat::RGBA8,
             vertex_data: BTreeMap::new(),
             uniform: Vec::new(),

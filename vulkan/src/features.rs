@@ -30,6 +30,7 @@ pub(crate) struct Vk12 {
     pub update_unused_while_pending: bool,
     pub uniform_texel_dynamic: bool,
     pub storage_texel_dynamic: bool,
+    pub mirror_clamp_to_edge: bool,
 }
 
 impl Features {
@@ -72,6 +73,7 @@ impl Features {
                 update_unused_while_pending: v12.descriptor_binding_update_unused_while_pending != 0,
                 uniform_texel_dynamic: v12.shader_uniform_texel_buffer_array_dynamic_indexing != 0,
                 storage_texel_dynamic: v12.shader_storage_texel_buffer_array_dynamic_indexing != 0,
+                mirror_clamp_to_edge: v12.sampler_mirror_clamp_to_edge != 0,
             },
             dynamic_rendering: v13.dynamic_rendering != 0,
         }
@@ -115,7 +117,7 @@ impl Features {
     }
 }
 
-/// Creates the device with every feature of [`Features`] that it has and VBC can need.
+/// Creates the device with every feature of [`Features`] that it has and that a VBC or a pipeline's state can need.
 pub(crate) fn create_device(
     instance: &ash::Instance,
     physical: vk::PhysicalDevice,
@@ -128,6 +130,12 @@ pub(crate) fn create_device(
         geometry_shader: has.geometry_shader,
         tessellation_shader: has.tessellation_shader,
         fill_mode_non_solid: has.fill_mode_non_solid,
+        wide_lines: has.wide_lines,
+        depth_clamp: has.depth_clamp,
+        depth_bias_clamp: has.depth_bias_clamp,
+        alpha_to_one: has.alpha_to_one,
+        logic_op: has.logic_op,
+        sampler_anisotropy: has.sampler_anisotropy,
         large_points: has.large_points,
         shader_clip_distance: has.shader_clip_distance,
         shader_cull_distance: has.shader_cull_distance,
@@ -151,7 +159,8 @@ pub(crate) fn create_device(
         .descriptor_binding_partially_bound(v12.partially_bound)
         .descriptor_binding_update_unused_while_pending(v12.update_unused_while_pending)
         .shader_uniform_texel_buffer_array_dynamic_indexing(v12.uniform_texel_dynamic)
-        .shader_storage_texel_buffer_array_dynamic_indexing(v12.storage_texel_dynamic);
+        .shader_storage_texel_buffer_array_dynamic_indexing(v12.storage_texel_dynamic)
+        .sampler_mirror_clamp_to_edge(v12.mirror_clamp_to_edge);
     let mut want13 = vk::PhysicalDeviceVulkan13Features::default().dynamic_rendering(true);
     let queue = [vk::DeviceQueueCreateInfo::default()
         .queue_family_index(family)

@@ -7,13 +7,15 @@
 //!    [`loader::vbc::fit`], and creates layouts and modules. A shader that exceeds the device is an error that names
 //!    the limit; the driver is not called.
 //! 3. [`Draw`] contains everything besides the shader: vertex data, uniform bytes, the contents of each table slot,
-//!    topology, blend, depth, size.
+//!    topology, pipeline state, size.
 //! 4. [`render`] uploads through staging buffers, draws, and reads back. It returns a [`Submission`], a future of the
-//!    [`Frame`].
+//!    [`Frame`]; [`Submission::wait`] needs no executor.
 //!
 //! # In your own engine
 //!
 //! An engine passes its own device and takes layouts and pipelines; it keeps its own buffers, descriptors and draws.
+//! [`State`] has a pipeline's state in Vulkan's terms; for more, an engine creates pipelines itself from
+//! [`Program::shader_stages`], [`Program::layout`] and [`Program::vertex_input`] (`examples/pipelines`).
 //! This example fills a uniform by the names of its members in the file, and draws:
 //!
 //! ```
@@ -222,6 +224,7 @@ mod program;
 mod readback;
 mod record;
 mod render;
+mod state;
 mod submit;
 mod tables;
 mod texture;
@@ -233,8 +236,8 @@ pub use binder::Binder;
 pub use cache::PipelineCache;
 pub use context::{Adopted, Context, Options, ShaderProperties};
 pub use draw::{
-    Blend, Compare, Cull, Depth, Draw, Frame, FrameTiming, Pixels, SamplerDesc, SlotData, State, Texels, Topology,
-    VertexBuffers,
+    Blend, ColorBlend, Compare, Cull, Depth, DepthBias, Draw, Frame, FrameTiming, Multisample, Pixels, Rasterization,
+    SamplerDesc, SlotData, State, Stencil, Texels, Topology, VertexBuffers,
 };
 pub use error::{Error, ErrorKind, Result};
 pub use image::Texture;

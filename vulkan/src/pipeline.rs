@@ -2,23 +2,22 @@
 
 use crate::cache::PipelineCache;
 use crate::context::Inner;
-use crate::draw::{Blend, Compare, Cull, Draw, State, Topology};
+use crate::draw::{Draw, State, Topology};
 use crate::error::{Call, Error, Result};
 use crate::memory::Image;
 use crate::program::{Output, Program, ProgramInner};
+use crate::state;
+use crate::texture::aspects;
 use crate::vertex::VertexInput;
 use ash::vk;
-use loader::vbc::Primitive;
 use std::sync::Arc;
 
-/// Format of depth buffers; every Vulkan device has it as an attachment.
-pub(crate) const DEPTH_FORMAT: vk::Format = vk::Format::D32_SFLOAT;
-
-/// The attachments in render pass order: targets, depth, subpass inputs.
+/// The attachments in render pass order: targets, depth, subpass inputs, and where multisampled targets are resolved to.
 pub(crate) struct Attachments<'a> {
     pub targets: &'a [(Output, Image)],
     pub depth: Option<&'a Image>,
     pub inputs: &'a [Image],
+    pub resolves: &'a [(Output, Image)],
 }
 
 impl<'a> Attachments<'a> {
@@ -28,6 +27,7 @@ impl<'a> Attachments<'a> {
             .map(|(_, image)| image)
             .chain(self.depth)
             .chain(self.inputs)
+            .chain(self.resolves.iter().map(|(_, image)| image))
     }
 }
 
@@ -86,14 +86,14 @@ impl Drop for Pipeline {
 }
 
 fn description(
-    format: vk::Format,
+    image: &Image,
     load: vk::AttachmentLoadOp,
     from: vk::ImageLayout,
     to: vk::ImageLayout,
 ) -> vk::AttachmentDescription {
     vk::AttachmentDescription::default()
-        .format(format)
-        .samples(vk::SampleCountFlags::TYPE_1)
+        .format(image.desc.format)
+        .samples(image.desc.samples)
         .load_op(load)
         .store_op(vk::AttachmentStoreOp::STORE)
         .stencil_load_op(vk::AttachmentLoadOp::DONT_CARE)
@@ -102,7 +102,8 @@ fn description(
         .final_layout(to)
 }
 
-/// One subpass: targets end as transfer sources; subpass inputs are already filled and stay read-only.
+/// One subpass: targets, or what they are resolved to, end as transfer sources; subpass inputs are already filled and stay
+/// read-only.
 fn render_pass(context: &Inner, attachments: &Attachments<'_>) -> Result<vk::RenderPass> {
     let mut descriptions = Vec::new();
     let last = attachments
@@ -113,19 +114,30 @@ fn render_pass(context: &Inner, attachments: &Attachments<'_>) -> Result<vk::Ren
         .unwrap_or(0);
     let unused = vk::AttachmentReference::default().attachment(vk::ATTACHMENT_UNUSED);
     let mut colors = vec![unused; usize::from(last) + 1];
+    let drawn = vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL;
+    let (from, copied) = (vk::ImageLayout::UNDEFINED, vk::ImageLayout::TRANSFER_SRC_OPTIMAL);
+    let end = if attachments.resolves.is_empty() { copied } else { drawn };
     for (output, image) in attachments.targets {
         colors[usize::from(output.location)] = vk::AttachmentReference {
             attachment: descriptions.len() as u32,
-            layout: vk::ImageLayout::COLOR_ATTACHMENT_OPTIMAL,
+            layout: drawn,
         };
-        let (from, to) = (vk::ImageLayout::UNDEFINED, vk::ImageLayout::TRANSFER_SRC_OPTIMAL);
-        descriptions.push(description(image.desc.format, vk::AttachmentLoadOp::CLEAR, from, to));
+        let store = match attachments.resolves.is_empty() {
+            true => vk::AttachmentStoreOp::STORE,
+            false => vk::AttachmentStoreOp::DONT_CARE,
+        };
+        descriptions.push(description(image, vk::AttachmentLoadOp::CLEAR, from, end).store_op(store));
     }
     let depth = attachments.depth.map(|image| {
         let layout = vk::ImageLayout::DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
         let attachment = descriptions.len() as u32;
         let load = vk::AttachmentLoadOp::CLEAR;
-        descriptions.push(description(image.desc.format, load, vk::ImageLayout::UNDEFINED, layout));
+        // It is not read afterwards.
+        let store = vk::AttachmentStoreOp::DONT_CARE;
+        let whole = description(image, load, from, layout)
+            .stencil_load_op(load)
+            .store_op(store);
+        descriptions.push(whole);
         vk::AttachmentReference { attachment, layout }
     });
     let layout = vk::ImageLayout::SHADER_READ_ONLY_OPTIMAL;
@@ -135,12 +147,15 @@ fn render_pass(context: &Inner, attachments: &Attachments<'_>) -> Result<vk::Ren
             attachment: descriptions.len() as u32,
             layout,
         });
-        descriptions.push(description(
-            image.desc.format,
-            vk::AttachmentLoadOp::LOAD,
-            layout,
-            layout,
-        ));
+        descriptions.push(description(image, vk::AttachmentLoadOp::LOAD, layout, layout));
+    }
+    let mut resolves = vec![unused; colors.len()];
+    for (output, image) in attachments.resolves {
+        resolves[usize::from(output.location)] = vk::AttachmentReference {
+            attachment: descriptions.len() as u32,
+            layout: drawn,
+        };
+        descriptions.push(description(image, vk::AttachmentLoadOp::DONT_CARE, from, copied));
     }
     let mut subpass = vk::SubpassDescription::default()
         .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
@@ -148,6 +163,9 @@ fn render_pass(context: &Inner, attachments: &Attachments<'_>) -> Result<vk::Ren
         .input_attachments(&inputs);
     if let Some(depth) = &depth {
         subpass = subpass.depth_stencil_attachment(depth);
+    }
+    if !attachments.resolves.is_empty() {
+        subpass = subpass.resolve_attachments(&resolves);
     }
     // A copy reads the targets right after the pass.
     let after = vk::SubpassDependency::default()
@@ -183,71 +201,6 @@ fn render_pass(context: &Inner, attachments: &Attachments<'_>) -> Result<vk::Ren
     unsafe { context.device.create_render_pass(&info, None) }.call("vkCreateRenderPass")
 }
 
-fn topology(state: &State) -> vk::PrimitiveTopology {
-    match state.topology {
-        Topology::Points => vk::PrimitiveTopology::POINT_LIST,
-        Topology::Lines => vk::PrimitiveTopology::LINE_LIST,
-        Topology::LineStrip => vk::PrimitiveTopology::LINE_STRIP,
-        Topology::LinesAdjacency => vk::PrimitiveTopology::LINE_LIST_WITH_ADJACENCY,
-        Topology::TrianglesAdjacency => vk::PrimitiveTopology::TRIANGLE_LIST_WITH_ADJACENCY,
-        Topology::Triangles => vk::PrimitiveTopology::TRIANGLE_LIST,
-        Topology::TriangleStrip => vk::PrimitiveTopology::TRIANGLE_STRIP,
-        Topology::TriangleFan => vk::PrimitiveTopology::TRIANGLE_FAN,
-        Topology::Patches(_) => vk::PrimitiveTopology::PATCH_LIST,
-    }
-}
-
-fn blend(blend: Blend, output: Output) -> vk::PipelineColorBlendAttachmentState {
-    use vk::BlendFactor as F;
-    let (source, destination, source_alpha) = match blend {
-        Blend::None => (F::ONE, F::ZERO, F::ONE),
-        Blend::Alpha => (F::SRC_ALPHA, F::ONE_MINUS_SRC_ALPHA, F::ONE),
-        Blend::Premultiplied => (F::ONE, F::ONE_MINUS_SRC_ALPHA, F::ONE),
-        Blend::Additive => (F::ONE, F::ONE, F::ONE),
-        Blend::Multiply => (F::DST_COLOR, F::ZERO, F::DST_ALPHA),
-    };
-    let integer = output.class != loader::vbc::TexelType::FLOAT;
-    let mask = if output.written {
-        vk::ColorComponentFlags::RGBA
-    } else {
-        vk::ColorComponentFlags::empty()
-    };
-    vk::PipelineColorBlendAttachmentState::default()
-        .blend_enable(blend != Blend::None && !integer && output.written)
-        .src_color_blend_factor(source)
-        .dst_color_blend_factor(destination)
-        .color_blend_op(vk::BlendOp::ADD)
-        .src_alpha_blend_factor(source_alpha)
-        .dst_alpha_blend_factor(destination)
-        .alpha_blend_op(vk::BlendOp::ADD)
-        .color_write_mask(mask)
-}
-
-fn compare(compare: Compare) -> vk::CompareOp {
-    match compare {
-        Compare::Never => vk::CompareOp::NEVER,
-        Compare::Less => vk::CompareOp::LESS,
-        Compare::Equal => vk::CompareOp::EQUAL,
-        Compare::LessOrEqual => vk::CompareOp::LESS_OR_EQUAL,
-        Compare::Greater => vk::CompareOp::GREATER,
-        Compare::NotEqual => vk::CompareOp::NOT_EQUAL,
-        Compare::GreaterOrEqual => vk::CompareOp::GREATER_OR_EQUAL,
-        Compare::Always => vk::CompareOp::ALWAYS,
-    }
-}
-
-/// The primitive type of a topology.
-fn primitive(topology: Topology) -> Primitive {
-    match topology {
-        Topology::Points => Primitive::Points,
-        Topology::Lines | Topology::LineStrip => Primitive::Lines,
-        Topology::LinesAdjacency => Primitive::LinesAdjacency,
-        Topology::TrianglesAdjacency => Primitive::TrianglesAdjacency,
-        Topology::Triangles | Topology::TriangleStrip | Topology::TriangleFan => Primitive::Triangles,
-        Topology::Patches(_) => Primitive::Patches,
-    }
-}
-
 /// Interleaved vertices may exceed the device's stride limit; a single input never does.
 fn check_vertex_size(program: &ProgramInner, input: &VertexInput) -> Result<()> {
     let limits = &program.context.limits;
@@ -260,33 +213,6 @@ fn check_vertex_size(program: &ProgramInner, input: &VertexInput) -> Result<()> 
         return Err(Error::unsupported(message));
     }
     Ok(())
-}
-
-fn check_topology(program: &ProgramInner, draw: &State) -> Result<()> {
-    let given = primitive(draw.topology);
-    if let Some(wanted) = program.primitive.filter(|wanted| *wanted != given) {
-        return Err(Error::data(format!(
-            "the shader requires {wanted}, the topology has {given}"
-        )));
-    }
-    match draw.topology {
-        Topology::Patches(_) if program.primitive.is_none() => Err(Error::data("patches without tessellation stages")),
-        Topology::LinesAdjacency | Topology::TrianglesAdjacency
-            if program.context.features.core.geometry_shader == 0 =>
-        {
-            Err(Error::unsupported("adjacency without geometry shaders"))
-        }
-        Topology::Patches(points) => {
-            let most = program.context.limits.max_tessellation_patch_size;
-            let message = format!("patches of {points} control points, the device has 1 to {most}");
-            if (1..=most).contains(&points) {
-                Ok(())
-            } else {
-                Err(Error::unsupported(message))
-            }
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The target of an engine's pipeline.
@@ -305,13 +231,55 @@ pub enum Target<'a> {
     Formats {
         /// Colour attachments by location.
         colors: &'a [vk::Format],
-        /// Depth attachment; `UNDEFINED` for none.
+        /// Depth attachment; `UNDEFINED` for none. With [`State::stencil`] it is the stencil attachment too.
         depth: vk::Format,
     },
+    /// Dynamic rendering (Vulkan 1.3) into what Vulkan's structure describes: a stencil attachment of its own, views.
+    Rendering(vk::PipelineRenderingCreateInfo<'a>),
 }
 
-/// A graphics pipeline for an engine's own targets, destroyed on drop. Viewport and scissor are dynamic. Vertices are
-/// laid out as in [`State::vertex_buffers`].
+impl Target<'_> {
+    /// The number of colour attachments.
+    fn colors(&self) -> usize {
+        match self {
+            Self::Pass { colors, .. } => *colors,
+            Self::Formats { colors, .. } => colors.len(),
+            Self::Rendering(info) => info.color_attachment_count as usize,
+        }
+    }
+
+    /// Checks it against the device and the state.
+    fn check(&self, context: &Inner, state: &State, blends: &[vk::PipelineColorBlendAttachmentState]) -> Result<()> {
+        let stencil = match self {
+            Self::Pass { .. } => return Ok(()),
+            _ if !context.features.dynamic_rendering => return Err(Error::unsupported("dynamic rendering")),
+            Self::Formats { colors, depth } => {
+                for (format, blend) in colors.iter().zip(blends) {
+                    let has = context.format_properties(*format).optimal_tiling_features;
+                    if blend.blend_enable != vk::FALSE && !has.contains(vk::FormatFeatureFlags::COLOR_ATTACHMENT_BLEND)
+                    {
+                        return Err(Error::unsupported(format!("blending in {format:?}")));
+                    }
+                }
+                *depth
+            }
+            Self::Rendering(info) => info.stencil_attachment_format,
+        };
+        if state.stencil.is_some() && !has_stencil(stencil) {
+            return Err(Error::data(format!("a stencil test in {stencil:?}")));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a format has a stencil.
+fn has_stencil(format: vk::Format) -> bool {
+    let stencil = |(aspect, _): &(vk::ImageAspectFlags, usize)| *aspect == vk::ImageAspectFlags::STENCIL;
+    aspects(format, 0).iter().any(stencil)
+}
+
+/// A graphics pipeline for an engine's own targets, destroyed on drop. Viewport and scissor are dynamic, and what
+/// [`State::dynamic`] lists. Vertices are laid out as in [`State::vertex_buffers`].
 ///
 /// Pipelines can be created on several threads at once, with one cache.
 pub struct GraphicsPipeline {
@@ -324,12 +292,9 @@ impl GraphicsPipeline {
     ///
     /// # Errors
     /// [`ErrorKind::Data`](crate::ErrorKind::Data) if state and shader are inconsistent,
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the device lacks dynamic rendering.
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the device lacks dynamic rendering, or a feature that the
+    /// state needs.
     pub fn new(program: &Program, state: &State, target: &Target<'_>, cache: Option<&PipelineCache>) -> Result<Self> {
-        let dynamic = program.inner.context.features.dynamic_rendering;
-        if matches!(target, Target::Formats { .. }) && !dynamic {
-            return Err(Error::unsupported("dynamic rendering"));
-        }
         let raw = graphics_pipeline(&program.inner, state, target, cache)?;
         Ok(Self {
             raw,
@@ -370,64 +335,36 @@ fn graphics_pipeline(
     target: &Target<'_>,
     cache: Option<&PipelineCache>,
 ) -> Result<vk::Pipeline> {
-    check_topology(program, draw)?;
-    let stage = |(stage, module): &(vk::ShaderStageFlags, vk::ShaderModule)| {
-        vk::PipelineShaderStageCreateInfo::default()
-            .stage(*stage)
-            .module(*module)
-            .name(c"main")
-    };
-    let stages: Vec<_> = program.stages.iter().map(stage).collect();
+    let context = &program.context;
+    state::check_topology(program, draw.topology)?;
+    let stages: Vec<_> = program.stage_infos().collect();
     let input = VertexInput::new(&program.inputs, program.vertex_stride, draw.vertex_buffers);
     check_vertex_size(program, &input)?;
-    let assembly = vk::PipelineInputAssemblyStateCreateInfo::default().topology(topology(draw));
-    let raster = vk::PipelineRasterizationStateCreateInfo::default()
-        .polygon_mode(vk::PolygonMode::FILL)
-        .cull_mode(match draw.cull {
-            Cull::None => vk::CullModeFlags::NONE,
-            Cull::Front => vk::CullModeFlags::FRONT,
-            Cull::Back => vk::CullModeFlags::BACK,
-        })
-        .front_face(vk::FrontFace::COUNTER_CLOCKWISE)
-        .line_width(1.0);
-    let depth = draw
-        .depth
-        .map_or_else(vk::PipelineDepthStencilStateCreateInfo::default, |depth| {
-            vk::PipelineDepthStencilStateCreateInfo::default()
-                .depth_test_enable(true)
-                .depth_write_enable(depth.write)
-                .depth_compare_op(compare(depth.compare))
-        });
-    let colors = match target {
-        Target::Pass { colors, .. } => *colors,
-        Target::Formats { colors, .. } => colors.len(),
-    };
-    let mut blends = vec![vk::PipelineColorBlendAttachmentState::default(); colors];
-    for output in &program.outputs {
-        if let Some(place) = blends.get_mut(usize::from(output.location)) {
-            *place = blend(draw.blend, *output);
-        }
-    }
+    let blends = state::attachments(program, draw, target.colors())?;
+    target.check(context, draw, &blends)?;
     let patch_points = match draw.topology {
         Topology::Patches(points) => Some(points),
         _ => None,
     };
+    let mask = state::sample_mask(draw.multisample.sample_mask);
     let recipe = Recipe {
         stages: &stages,
         input: &input,
-        assembly,
+        assembly: vk::PipelineInputAssemblyStateCreateInfo::default().topology(state::topology(draw.topology)),
         patch_points,
-        raster,
-        samples: vk::SampleCountFlags::TYPE_1,
-        depth,
-        logic: None,
+        raster: state::rasterization(context, draw)?,
+        multisample: state::multisample(context, draw, target.colors() > 0, &mask)?,
+        depth: state::depth_stencil(draw)?,
+        logic: draw.color_blend.logic_op,
         blends: &blends,
+        blend_constants: draw.color_blend.constants,
+        dynamic: &state::dynamic(context, draw)?,
         layout: program.layouts.pipeline,
     };
-    recipe.create(&program.context, target, cache)
+    recipe.create(context, target, cache)
 }
 
-/// The inputs of a graphics pipeline; viewport and scissor are dynamic.
+/// The inputs of a graphics pipeline.
 pub(crate) struct Recipe<'a> {
     pub stages: &'a [vk::PipelineShaderStageCreateInfo<'a>],
     pub input: &'a VertexInput,
@@ -435,10 +372,13 @@ pub(crate) struct Recipe<'a> {
     /// Control points per patch, with tessellation.
     pub patch_points: Option<u32>,
     pub raster: vk::PipelineRasterizationStateCreateInfo<'a>,
-    pub samples: vk::SampleCountFlags,
+    pub multisample: vk::PipelineMultisampleStateCreateInfo<'a>,
     pub depth: vk::PipelineDepthStencilStateCreateInfo<'a>,
     pub logic: Option<vk::LogicOp>,
     pub blends: &'a [vk::PipelineColorBlendAttachmentState],
+    pub blend_constants: [f32; 4],
+    /// Viewport and scissor, with or without their count, among them.
+    pub dynamic: &'a [vk::DynamicState],
     pub layout: vk::PipelineLayout,
 }
 
@@ -449,15 +389,15 @@ impl Recipe<'_> {
             .vertex_binding_descriptions(&self.input.bindings)
             .vertex_attribute_descriptions(&self.input.attributes);
         let viewport = vk::PipelineViewportStateCreateInfo::default()
-            .viewport_count(1)
-            .scissor_count(1);
-        let samples = vk::PipelineMultisampleStateCreateInfo::default().rasterization_samples(self.samples);
-        let mut blends = vk::PipelineColorBlendStateCreateInfo::default().attachments(self.blends);
+            .viewport_count(self.dynamic.contains(&vk::DynamicState::VIEWPORT).into())
+            .scissor_count(self.dynamic.contains(&vk::DynamicState::SCISSOR).into());
+        let mut blends = vk::PipelineColorBlendStateCreateInfo::default()
+            .attachments(self.blends)
+            .blend_constants(self.blend_constants);
         if let Some(operation) = self.logic {
             blends = blends.logic_op_enable(true).logic_op(operation);
         }
-        let dynamic = [vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR];
-        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&dynamic);
+        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(self.dynamic);
         let points = self.patch_points.unwrap_or(1);
         let tessellation = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(points);
         let mut info = vk::GraphicsPipelineCreateInfo::default()
@@ -466,7 +406,7 @@ impl Recipe<'_> {
             .input_assembly_state(&self.assembly)
             .viewport_state(&viewport)
             .rasterization_state(&self.raster)
-            .multisample_state(&samples)
+            .multisample_state(&self.multisample)
             .depth_stencil_state(&self.depth)
             .color_blend_state(&blends)
             .dynamic_state(&dynamic)
@@ -478,6 +418,13 @@ impl Recipe<'_> {
                 rendering = rendering
                     .color_attachment_formats(colors)
                     .depth_attachment_format(*depth);
+                if self.depth.stencil_test_enable != vk::FALSE {
+                    rendering = rendering.stencil_attachment_format(*depth);
+                }
+                info = info.push_next(&mut rendering);
+            }
+            Target::Rendering(given) => {
+                rendering = *given;
                 info = info.push_next(&mut rendering);
             }
         }

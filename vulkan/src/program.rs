@@ -204,9 +204,27 @@ impl Program {
         Ok(Self { inner: Arc::new(inner) })
     }
 
+    /// The context that it was created with.
+    pub fn context(&self) -> Context {
+        Context {
+            inner: self.inner.context.clone(),
+        }
+    }
+
     /// The pipeline layout, for an engine's own binding.
     pub fn layout(&self) -> vk::PipelineLayout {
         self.inner.layouts.pipeline
+    }
+
+    /// The shader stages in pipeline order, for pipelines that an engine creates itself. Their modules live as long as the
+    /// program.
+    pub fn shader_stages(&self) -> impl Iterator<Item = vk::PipelineShaderStageCreateInfo<'static>> + '_ {
+        self.inner.stage_infos()
+    }
+
+    /// The push constants of the pipeline layout: indices of table slots, if the full tables or an engine's are bound.
+    pub fn push_constant_range(&self) -> Option<vk::PushConstantRange> {
+        self.inner.push
     }
 
     /// The descriptor set layouts, by set.
@@ -261,8 +279,18 @@ impl Program {
 }
 
 impl ProgramInner {
+    /// The shader stages in pipeline order.
+    pub fn stage_infos(&self) -> impl Iterator<Item = vk::PipelineShaderStageCreateInfo<'static>> + '_ {
+        self.stages.iter().map(|(stage, module)| {
+            vk::PipelineShaderStageCreateInfo::default()
+                .stage(*stage)
+                .module(*module)
+                .name(c"main")
+        })
+    }
+
     /// The pipeline stages that run its code.
-    pub fn shader_stages(&self) -> vk::PipelineStageFlags {
+    pub fn pipeline_stages(&self) -> vk::PipelineStageFlags {
         let stage = |(flag, _): &(vk::ShaderStageFlags, vk::ShaderModule)| match *flag {
             vk::ShaderStageFlags::VERTEX => vk::PipelineStageFlags::VERTEX_SHADER,
             vk::ShaderStageFlags::TESSELLATION_CONTROL => vk::PipelineStageFlags::TESSELLATION_CONTROL_SHADER,

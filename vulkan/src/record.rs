@@ -462,31 +462,76 @@ fn filled_buffer(
 }
 
 pub(crate) fn create_sampler(context: &Arc<Inner>, desc: SamplerDesc) -> Result<Sampler> {
-    let filter = if desc.linear {
-        vk::Filter::LINEAR
-    } else {
-        vk::Filter::NEAREST
-    };
-    let wrap = if desc.repeat {
-        vk::SamplerAddressMode::REPEAT
-    } else {
-        vk::SamplerAddressMode::CLAMP_TO_EDGE
-    };
+    check_sampler(context, &desc)?;
+    let [u, v, w] = desc.address_modes;
     let info = vk::SamplerCreateInfo::default()
-        .mag_filter(filter)
-        .min_filter(filter)
-        .mipmap_mode(if desc.linear {
-            vk::SamplerMipmapMode::LINEAR
-        } else {
-            vk::SamplerMipmapMode::NEAREST
-        })
-        .max_lod(vk::LOD_CLAMP_NONE)
-        .address_mode_u(wrap)
-        .address_mode_v(wrap)
-        .address_mode_w(wrap);
-    // SAFETY: a valid create info.
+        .mag_filter(desc.mag_filter)
+        .min_filter(desc.min_filter)
+        .mipmap_mode(desc.mipmap_mode)
+        .mip_lod_bias(desc.mip_lod_bias)
+        .min_lod(desc.min_lod)
+        .max_lod(desc.max_lod)
+        .address_mode_u(u)
+        .address_mode_v(v)
+        .address_mode_w(w)
+        .border_color(desc.border_color)
+        .anisotropy_enable(desc.max_anisotropy.is_some())
+        .max_anisotropy(desc.max_anisotropy.unwrap_or(1.0))
+        .unnormalized_coordinates(desc.unnormalized_coordinates);
+    // SAFETY: a create info that was checked against the device.
     let sampler = unsafe { context.device.create_sampler(&info, None) }.call("vkCreateSampler")?;
     Ok(Sampler(sampler, context.clone()))
+}
+
+/// Checks a sampler against the device, and by the rules of unnormalised coordinates.
+fn check_sampler(context: &Inner, desc: &SamplerDesc) -> Result<()> {
+    use vk::SamplerAddressMode as A;
+    let lacks = |what: String| Err(Error::unsupported(format!("samplers: {what}")));
+    if [desc.mag_filter, desc.min_filter]
+        .iter()
+        .any(|filter| filter.as_raw() > vk::Filter::LINEAR.as_raw())
+    {
+        return lacks(format!("filters {:?} and {:?}", desc.mag_filter, desc.min_filter));
+    }
+    for mode in desc.address_modes {
+        if mode.as_raw() > A::MIRROR_CLAMP_TO_EDGE.as_raw() {
+            return lacks(format!("address mode {mode:?}"));
+        }
+        if mode == A::MIRROR_CLAMP_TO_EDGE && !context.features.v12.mirror_clamp_to_edge {
+            return lacks("the device lacks samplerMirrorClampToEdge".into());
+        }
+    }
+    if desc.border_color.as_raw() > vk::BorderColor::INT_OPAQUE_WHITE.as_raw() {
+        return lacks(format!("border {:?}", desc.border_color));
+    }
+    let most = context.limits.max_sampler_lod_bias;
+    if !desc.mip_lod_bias.is_finite() || desc.mip_lod_bias.abs() > most {
+        return lacks(format!("a bias of {} levels, the device has {most}", desc.mip_lod_bias));
+    }
+    if desc.min_lod.is_nan() || desc.max_lod.is_nan() || desc.min_lod > desc.max_lod {
+        return Err(Error::data(format!("levels from {} to {}", desc.min_lod, desc.max_lod)));
+    }
+    if let Some(anisotropy) = desc.max_anisotropy {
+        let most = context.limits.max_sampler_anisotropy;
+        if context.features.core.sampler_anisotropy == vk::FALSE {
+            return lacks("the device lacks samplerAnisotropy".into());
+        }
+        if !(1.0..=most).contains(&anisotropy) {
+            return lacks(format!("anisotropy {anisotropy}, the device has 1 to {most}"));
+        }
+    }
+    let clamps = |mode: &A| [A::CLAMP_TO_EDGE, A::CLAMP_TO_BORDER].contains(mode);
+    let fits = desc.mag_filter == desc.min_filter
+        && desc.mipmap_mode == vk::SamplerMipmapMode::NEAREST
+        && (desc.min_lod, desc.max_lod) == (0.0, 0.0)
+        && desc.address_modes[..2].iter().all(clamps)
+        && desc.max_anisotropy.is_none();
+    if desc.unnormalized_coordinates && !fits {
+        return Err(Error::data(
+            "unnormalised coordinates: one filter, nearest level 0, clamped x and y, no anisotropy",
+        ));
+    }
+    Ok(())
 }
 
 /// The use of an uploaded image.
@@ -513,7 +558,9 @@ pub(crate) fn upload_image(
     let (usage, needed, layout) = match purpose {
         Use::Sampled(sampler) => {
             let linear = vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR;
-            let filter = if sampler.linear {
+            let interpolates = [sampler.mag_filter, sampler.min_filter].contains(&vk::Filter::LINEAR)
+                || sampler.mipmap_mode == vk::SamplerMipmapMode::LINEAR;
+            let filter = if interpolates {
                 linear
             } else {
                 vk::FormatFeatureFlags::empty()

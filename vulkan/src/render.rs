@@ -4,11 +4,13 @@ use crate::cache::PipelineCache;
 use crate::draw::{Draw, Frame, FrameTiming};
 use crate::error::{Error, Result};
 use crate::memory::{Buffer, Image, ImageDesc};
-use crate::pipeline::{Attachments, DEPTH_FORMAT, Pipeline};
+use crate::pipeline::{Attachments, Pipeline};
 use crate::program::{Output, Program, ProgramInner};
 use crate::readback::Readback;
 use crate::record::{Bindings, Uploads, Use, upload_image};
+use crate::state;
 use crate::submit::{Submission, submit};
+use crate::texture::aspects;
 use ash::vk;
 use gpu_allocator::MemoryLocation;
 use loader::vbc::DescriptorKind;
@@ -19,7 +21,9 @@ struct Job {
     pipeline: Pipeline,
     bindings: Bindings,
     vertices: Vec<Buffer>,
+    /// One sample per pixel: what was drawn, or what it was resolved to.
     targets: Vec<(Output, Image)>,
+    _multisampled: Vec<(Output, Image)>,
     _depth: Option<Image>,
     _inputs: Vec<Image>,
     readback: Readback,
@@ -38,16 +42,25 @@ pub fn render(program: &Program, draw: &Draw, cache: Option<&PipelineCache>) -> 
     let mut timing = FrameTiming::default();
     let mut clock = Instant::now();
     let mut uploads = Uploads::default();
-    let targets = targets(inner, draw)?;
+    let targets = targets(inner, draw, vk::SampleCountFlags::TYPE_1)?;
+    let multisampled = match draw.multisample.samples {
+        vk::SampleCountFlags::TYPE_1 => Vec::new(),
+        samples => self::targets(inner, draw, samples)?,
+    };
     let depth = depth(inner, draw)?;
     let inputs = inputs(inner, draw, &mut uploads)?;
     let vertices = vertices(inner, draw, &mut uploads)?;
     let bindings = Bindings::new(inner, draw, &inputs, &mut uploads)?;
     timing.resources = lap(&mut clock);
+    let (drawn, resolves) = match multisampled.is_empty() {
+        true => (&targets, &multisampled),
+        false => (&multisampled, &targets),
+    };
     let attachments = Attachments {
-        targets: &targets,
+        targets: drawn,
         depth: depth.as_ref(),
         inputs: &inputs,
+        resolves,
     };
     let pipeline = Pipeline::new(inner, draw, &attachments, cache)?;
     timing.pipeline = lap(&mut clock);
@@ -57,6 +70,7 @@ pub fn render(program: &Program, draw: &Draw, cache: Option<&PipelineCache>) -> 
         bindings,
         vertices,
         targets,
+        _multisampled: multisampled,
         _depth: depth,
         _inputs: inputs,
         readback,
@@ -69,7 +83,7 @@ pub fn render(program: &Program, draw: &Draw, cache: Option<&PipelineCache>) -> 
         &context,
         |commands| {
             let (job, staging) = &*shared;
-            *staging.lock().expect("just made") = Some(uploads.record(&context, commands, inner.shader_stages())?);
+            *staging.lock().expect("just made") = Some(uploads.record(&context, commands, inner.pipeline_stages())?);
             record(job, draw, commands);
             Ok(())
         },
@@ -110,12 +124,12 @@ fn check(program: &ProgramInner, draw: &Draw) -> Result<()> {
     Ok(())
 }
 
-fn targets(program: &ProgramInner, draw: &Draw) -> Result<Vec<(Output, Image)>> {
+fn targets(program: &ProgramInner, draw: &Draw, samples: vk::SampleCountFlags) -> Result<Vec<(Output, Image)>> {
     let mut targets = Vec::new();
     for output in &program.outputs {
         let format = output.format(draw.target).vk()?;
-        let blends = draw.blend != crate::Blend::None && output.class == loader::vbc::TexelType::FLOAT;
-        let needed = match blends {
+        let blend = state::attachment(draw.blend, &draw.color_blend, *output);
+        let needed = match blend.blend_enable != vk::FALSE {
             true => vk::FormatFeatureFlags::COLOR_ATTACHMENT_BLEND,
             false => vk::FormatFeatureFlags::COLOR_ATTACHMENT,
         };
@@ -130,25 +144,58 @@ fn targets(program: &ProgramInner, draw: &Draw) -> Result<Vec<(Output, Image)>> 
             )));
         }
         let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-        let desc = ImageDesc::flat(format, draw.size, usage);
-        targets.push((
-            *output,
-            Image::new(&program.context, &format!("target {}", output.location), desc)?,
-        ));
+        let desc = ImageDesc {
+            samples,
+            ..ImageDesc::flat(format, draw.size, usage)
+        };
+        let name = match samples {
+            vk::SampleCountFlags::TYPE_1 => format!("target {}", output.location),
+            _ => format!("multisampled target {}", output.location),
+        };
+        targets.push((*output, attachment(program, &name, desc)?));
     }
     Ok(targets)
 }
 
+/// An image to draw to; the device's support of several samples depends on all that it is.
+fn attachment(program: &ProgramInner, name: &str, desc: ImageDesc) -> Result<Image> {
+    if desc.samples != vk::SampleCountFlags::TYPE_1 {
+        let info = vk::ImageCreateInfo::default()
+            .image_type(desc.kind)
+            .format(desc.format)
+            .extent(desc.extent)
+            .mip_levels(desc.levels)
+            .samples(desc.samples)
+            .usage(desc.usage);
+        program.context.check_image(&info)?;
+    }
+    Image::new(&program.context, name, desc)
+}
+
+/// Formats of depth buffers, and of those with a stencil; every Vulkan device has one of each row as an attachment.
+const DEPTH_FORMATS: [&[vk::Format]; 2] = [
+    &[vk::Format::D32_SFLOAT],
+    &[vk::Format::D32_SFLOAT_S8_UINT, vk::Format::D24_UNORM_S8_UINT],
+];
+
 fn depth(program: &ProgramInner, draw: &Draw) -> Result<Option<Image>> {
-    if draw.depth.is_none() {
+    if draw.depth.is_none() && draw.stencil.is_none() {
         return Ok(None);
     }
-    let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
-    let desc = ImageDesc {
-        aspect: vk::ImageAspectFlags::DEPTH,
-        ..ImageDesc::flat(DEPTH_FORMAT, draw.size, usage)
+    let formats = DEPTH_FORMATS[usize::from(draw.stencil.is_some())];
+    let has = |format: &&vk::Format| {
+        let features = program.context.format_properties(**format).optimal_tiling_features;
+        features.contains(vk::FormatFeatureFlags::DEPTH_STENCIL_ATTACHMENT)
     };
-    Image::new(&program.context, "depth", desc).map(Some)
+    let format = *formats.iter().find(has).unwrap_or(&formats[0]);
+    let usage = vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT;
+    let aspects = aspects(format, 0).into_iter().map(|(aspect, _)| aspect);
+    let desc = ImageDesc {
+        aspect: aspects.fold(vk::ImageAspectFlags::empty(), |all, aspect| all | aspect),
+        samples: draw.multisample.samples,
+        ..ImageDesc::flat(format, draw.size, usage)
+    };
+    attachment(program, "depth", desc).map(Some)
 }
 
 /// Images of the subpass inputs, up to the last one the code reads.
@@ -230,12 +277,15 @@ fn record(job: &Job, draw: &Draw, commands: vk::CommandBuffer) {
     let mut clears: Vec<_> = job
         .targets
         .iter()
-        .map(|(output, _)| clear_value(*output, draw.clear))
+        .map(|(output, _)| {
+            let own = draw.clears.get(&output.location);
+            clear_value(*output, own.copied().unwrap_or(draw.clear))
+        })
         .collect();
-    if let Some(depth) = draw.depth {
+    if draw.depth.is_some() || draw.stencil.is_some() {
         let depth_stencil = vk::ClearDepthStencilValue {
-            depth: depth.clear,
-            stencil: 0,
+            depth: draw.depth.map_or(1.0, |depth| depth.clear),
+            stencil: draw.stencil.map_or(0, |stencil| stencil.clear & 0xff),
         };
         clears.push(vk::ClearValue { depth_stencil });
     }
@@ -290,6 +340,6 @@ fn record(job: &Job, draw: &Draw, commands: vk::CommandBuffer) {
         commands,
         &job.targets,
         &job.bindings.slots,
-        program.shader_stages(),
+        program.pipeline_stages(),
     );
 }

@@ -122,6 +122,19 @@ pub(crate) fn submit<T>(
 }
 
 impl<T> Submission<T> {
+    /// Whether the device is done, so that [`wait`](Self::wait) returns at once.
+    ///
+    /// # Errors
+    /// Device errors.
+    ///
+    /// # Panics
+    /// If the future has already completed.
+    pub fn is_done(&self) -> Result<bool> {
+        let work = self.work.as_ref();
+        let work = work.expect("a submission is not asked after it was ready");
+        work.fence.is_signalled()
+    }
+
     /// Waits for the device, and returns the result.
     ///
     /// # Errors

@@ -125,6 +125,18 @@ impl TexelFormat {
         }
     }
 
+    /// The texel format of a Vulkan format; `None` if VBC has no such texels.
+    pub fn of(format: vk::Format) -> Option<Self> {
+        FORMATS.iter().find_map(|(class, bytes, formats)| {
+            let at = formats.iter().position(|one| *one == format)?;
+            Some(Self {
+                class: *class,
+                bytes: *bytes,
+                components: [1, 2, 4][at],
+            })
+        })
+    }
+
     /// Bytes of one texel.
     pub fn size(self) -> usize {
         usize::from(self.bytes) * usize::from(self.components)
@@ -179,6 +191,19 @@ impl TexelFormat {
     }
 }
 
+/// The aspects of a format with the bytes of a texel as copies have them; `texel` is a colour's.
+pub fn aspects(format: vk::Format, texel: usize) -> Vec<(vk::ImageAspectFlags, usize)> {
+    use vk::{Format as F, ImageAspectFlags as A};
+    match format {
+        F::D16_UNORM => vec![(A::DEPTH, 2)],
+        F::D32_SFLOAT | F::X8_D24_UNORM_PACK32 => vec![(A::DEPTH, 4)],
+        F::S8_UINT => vec![(A::STENCIL, 1)],
+        F::D16_UNORM_S8_UINT => vec![(A::DEPTH, 2), (A::STENCIL, 1)],
+        F::D24_UNORM_S8_UINT | F::D32_SFLOAT_S8_UINT => vec![(A::DEPTH, 4), (A::STENCIL, 1)],
+        _ => vec![(A::COLOR, texel)],
+    }
+}
+
 /// Texels along an axis at a level: halved per level, rounded down, at least 1.
 pub(crate) fn at_level(size: u32, level: u32) -> u32 {
     size.checked_shr(level).unwrap_or(0).max(1)
@@ -215,6 +240,12 @@ impl Dim {
         })
     }
 
+    /// The shape of a view; `None` for arrays of cubes, which VBC lacks.
+    pub fn of_view(view: vk::ImageViewType) -> Option<Self> {
+        let all = [Self::D1, Self::D2, Self::D3, Self::D1Array, Self::D2Array, Self::Cube];
+        all.into_iter().find(|dim| dim.vk().1 == view)
+    }
+
     /// Vulkan's image and view types.
     pub(crate) fn vk(self) -> (vk::ImageType, vk::ImageViewType) {
         match self {
@@ -241,7 +272,7 @@ mod tests {
                     bytes: *bytes,
                     components,
                 };
-                assert!(format.vk().is_ok());
+                assert_eq!(TexelFormat::of(format.vk().unwrap()), Some(format));
                 let texel = if format.is_integer() {
                     [3.0, 0.0, 7.0, 2.0]
                 } else {

@@ -53,9 +53,17 @@ impl Scene {
         let had = self.scene.slots.remove(slot).unwrap_or_default();
         let filled = Slot {
             image: Some(path),
-            filter: had.filter,
-            wrap: had.wrap,
-            ..Slot::default()
+            fill: None,
+            texels: None,
+            size: None,
+            layers: None,
+            levels: None,
+            format: None,
+            floats: None,
+            ints: None,
+            uints: None,
+            at: 0,
+            ..had
         };
         self.scene.slots.insert(slot.to_owned(), filled);
         Ok(())

@@ -303,10 +303,21 @@ fn the_manual_of_scenes_has_every_key() {
         "target = 'unheard'",
         "[slots.0]\nfilter = 'unheard'",
         "[slots.0]\nwrap = 'unheard'",
+        "[slots.0]\nborder = 'unheard'",
+        "stencil = { unheard = 1 }",
+        "stencil = { front = { unheard = 1 } }",
+        "stencil = { front = { pass = 'unheard' } }",
+        "polygon-mode = 'unheard'",
+        "front-face = 'unheard'",
+        "depth-bias = { unheard = 1 }",
+        "logic-op = 'unheard'",
+        "[targets.0]\nunheard = 1",
+        "[targets.0]\ndst-alpha-factor = 'unheard'",
+        "[targets.0]\nalpha-op = 'unheard'",
     ];
     let names: Vec<String> = scenes.iter().flat_map(|scene| known(scene)).collect();
     println!("{} keys and words of scenes", names.len());
-    assert!(names.len() > 60, "{names:?}");
+    assert!(names.len() > 140, "{names:?}");
     let missing: Vec<&String> = names.iter().filter(|name| !has(&code, name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
     assert!(!has(&code, "unheard") && !has("line-strip", "line"));

@@ -95,3 +95,85 @@ fn check_judges_the_code_of_stages() {
     assert_eq!(done.status.code(), Some(1), "{}", stdout(&done));
     assert!(stdout(&done).contains("bad.vbc: vbc: invalid"), "{}", stdout(&done));
 }
+
+/// States that only Vulkan's pipelines have change the picture of `run`; devices and formats without them refuse them by
+/// name.
+#[test]
+fn states_of_pipelines_are_vulkans() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        file
+    };
+    let samples = file("samples.toml", "samples = 4\n");
+    let (triangle, textured) = (common::data("vbc/triangle.vbc"), common::data("vbc/textured.vbc"));
+    let picture = |more: &[&str]| {
+        let out = folder.path().join("out.png");
+        let mut arguments = vec!["run", path(&triangle), "-o", path(&out)];
+        arguments.extend(more);
+        let done = skrymir(&arguments);
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        std::fs::read(&out).unwrap()
+    };
+    assert!(
+        picture(&["--scene", path(&samples)]) != picture(&[]),
+        "the same picture"
+    );
+    let mirrored = file("mirrored.toml", "[slots.0]\nwrap = \"mirror\"\n");
+    let masked = file("masked.toml", "[targets.0]\nwrite-mask = \"r\"\n");
+    let bordered = file("bordered.toml", "[slots.0]\nuints = [1]\nborder = \"opaque-black\"\n");
+    let compute = file(
+        "c.comp",
+        "#version 450\nlayout(set = 0, binding = 0) buffer B { uint x; };\nvoid main() { x = 1; }\n",
+    );
+    let out = folder.path().join("none");
+    let mali = ["--device", "mali400", "-o"];
+    let buffer = format!("0={}", path(&out));
+    let rows: [(&str, &Path, &Path, &[&str], &str); 5] = [
+        ("run", &triangle, &samples, &mali, "samples is not set up by the driver"),
+        ("run", &triangle, &masked, &mali, "targets is not set up by the driver"),
+        ("run", &textured, &mirrored, &mali, "wrap is not set up by the driver"),
+        (
+            "run",
+            &compute,
+            &samples,
+            &["--dispatch", "1,1,1", "--read", &buffer, "--keep"],
+            "samples means nothing to a compute shader",
+        ),
+        (
+            "run",
+            &compute,
+            &bordered,
+            &["--dispatch", "1,1,1", "--read", &buffer, "--keep"],
+            "border for a compute shader",
+        ),
+    ];
+    for (verb, shader, scene, more, words) in rows {
+        let mut arguments = vec![verb, path(shader), "--scene", path(scene)];
+        arguments.extend(more);
+        arguments.push(path(&out));
+        let done = skrymir(&arguments);
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.code() != Some(0) && said.contains(words), "{words}: {said}");
+        assert!(!out.exists(), "{words}");
+    }
+    let draw = ["draw.vert", "draw.frag"].map(|name| common::data("amber").join(name));
+    let script = folder.path().join("draw.amber");
+    let files = [
+        "convert",
+        "--to",
+        "amber",
+        "-o",
+        path(&script),
+        path(&samples),
+        path(&draw[0]),
+        path(&draw[1]),
+    ];
+    let done = skrymir(&files);
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(
+        done.status.code() != Some(0) && said.contains("scripts are written without samples"),
+        "{said}"
+    );
+}

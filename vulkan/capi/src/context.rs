@@ -4,6 +4,7 @@ use crate::border::Failure;
 use crate::border::{Result, border, destroy, given, put_object};
 use ash::vk;
 use ash::vk::Handle;
+use std::ffi::{CStr, c_char};
 use std::sync::Arc;
 use vulkan::Adopted;
 
@@ -31,13 +32,18 @@ pub struct DeviceInfo {
     pub features12: *const vk::PhysicalDeviceVulkan12Features<'static>,
     /// Features of Vulkan 1.3.
     pub features13: *const vk::PhysicalDeviceVulkan13Features<'static>,
+    /// A graphics queue for skrymir_draw_submit, which no other thread uses during the call; VK_NULL_HANDLE if nothing is
+    /// drawn with the context.
+    pub queue: vk::Queue,
+    /// The queue's family.
+    pub queue_family: u32,
 }
 
 /// The caller's device, prepared for creating programs.
 pub struct Context(pub(crate) vulkan::Context);
 
-/// Prepares the caller's device for creating programs; the caller keeps ownership. Nothing is submitted to its queues,
-/// and no device memory is allocated.
+/// Prepares the caller's device for creating programs; the caller keeps ownership. Only skrymir_draw_submit submits to its
+/// queue and allocates device memory.
 ///
 /// # Safety
 /// `device` is NULL, or its handles are valid and belong together, the features are those that it was created with, and
@@ -49,6 +55,28 @@ pub unsafe extern "C" fn skrymir_context_create(device: *const DeviceInfo, conte
         let device = unsafe { given(device, "device") }?;
         // SAFETY: guaranteed by the caller.
         unsafe { put_object(context, "context", || Ok(Context(adopt(device)?))) }
+    })
+}
+
+/// Opens a device of the library's own, for programs that have none. `device` is a part of its name, or NULL for the best:
+/// discrete, then integrated, then software.
+///
+/// # Safety
+/// `device` is NULL or NUL-terminated; `context` points to writable memory for a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn skrymir_context_open(device: *const c_char, context: *mut *mut Context) -> Result {
+    border(|| {
+        let device = match device.is_null() {
+            true => None,
+            // SAFETY: guaranteed by the caller.
+            false => Some(unsafe { CStr::from_ptr(device) }.to_string_lossy().into_owned()),
+        };
+        let options = vulkan::Options {
+            device,
+            ..vulkan::Options::default()
+        };
+        // SAFETY: guaranteed by the caller.
+        unsafe { put_object(context, "context", || Ok(Context(vulkan::Context::new(&options)?))) }
     })
 }
 
@@ -97,9 +125,8 @@ unsafe fn adopt(given: &DeviceInfo) -> std::result::Result<vulkan::Context, Fail
         instance,
         physical: given.physical_device,
         device,
-        // Nothing is submitted here: uploads and draws are done by the caller.
-        queue: vk::Queue::null(),
-        family: 0,
+        queue: given.queue,
+        family: given.queue_family,
         allocator: None,
         queue_lock: Arc::default(),
         core: core.unwrap_or_default(),

@@ -2,9 +2,10 @@
 //!
 //! A C or C++ program loads a file ([`skrymir_shader_load`]), validates it ([`skrymir_shader_validate`]), reads its
 //! reflection ([`skrymir_shader_reflect`]), passes its Vulkan device ([`skrymir_context_create`]), and gets descriptor
-//! set layouts, a pipeline layout and pipelines ([`skrymir_program_create`], [`skrymir_pipeline_create`]). The program
-//! itself creates descriptors and buffers, and draws. `include/skrymir.h` is the header, and `examples/capi` in the
-//! repository a program that draws.
+//! set layouts, a pipeline layout and pipelines ([`skrymir_program_create`], [`skrymir_pipeline_create`]), or shader stages
+//! for pipelines that it creates itself ([`skrymir_program_shader_stages`]). The program itself creates descriptors and
+//! buffers, and draws; [`skrymir_draw_submit`] draws from plain data to plain data. `include/skrymir.h` is the header, and
+//! `examples/capi` in the repository has programs that draw.
 //!
 //! # Conventions
 //!
@@ -14,7 +15,7 @@
 //! * The caller owns objects from `skrymir_..._create` and `skrymir_shader_load`, and destroys them with the function
 //!   of that name, in any order: objects keep what they are made from. The caller's instance and device must outlive
 //!   them.
-//! * Objects are immutable: any number of threads may use one at once.
+//! * Any number of threads may use one object at once.
 //!
 //! A caller in a language with a C interface, here Rust:
 //!
@@ -41,19 +42,27 @@
 
 mod border;
 mod context;
+mod draw;
 mod pipeline;
 mod program;
 mod shader;
 
 pub use border::{Result, skrymir_error_message, skrymir_string_free, skrymir_version};
-pub use context::{Context, DeviceInfo, GetInstanceProcAddr, skrymir_context_create, skrymir_context_destroy};
+pub use context::{
+    Context, DeviceInfo, GetInstanceProcAddr, skrymir_context_create, skrymir_context_destroy, skrymir_context_open,
+};
+pub use draw::{
+    DrawInfo, Frame, Pixels, ResourceData, Submission, VertexData, skrymir_draw_submit, skrymir_frame_destroy,
+    skrymir_frame_slot, skrymir_frame_target, skrymir_submission_destroy, skrymir_submission_is_done,
+    skrymir_submission_wait,
+};
 pub use pipeline::{
     Blend, Pipeline, PipelineInfo, VertexBuffers, VkPipeline, skrymir_pipeline_create, skrymir_pipeline_destroy,
     skrymir_pipeline_handle, skrymir_program_vertex_input,
 };
 pub use program::{
     Descriptor, NO_SLOT, Program, skrymir_program_create, skrymir_program_descriptors, skrymir_program_destroy,
-    skrymir_program_pipeline_layout, skrymir_program_set_layouts,
+    skrymir_program_pipeline_layout, skrymir_program_set_layouts, skrymir_program_shader_stages,
 };
 pub use shader::{
     Shader, UniformMember, skrymir_shader_destroy, skrymir_shader_load, skrymir_shader_reflect,

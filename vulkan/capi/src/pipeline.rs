@@ -3,7 +3,10 @@
 use crate::border::{Failure, Result, border, destroy, given, list, put_object, slice};
 use crate::program::Program;
 use ash::vk;
-use vulkan::{Compare, Cull, Depth, GraphicsPipeline, State, Target, Topology};
+use vulkan::{
+    ColorBlend, Compare, Cull, Depth, DepthBias, GraphicsPipeline, Multisample, Rasterization, State, Stencil, Target,
+    Topology,
+};
 
 /// A blend mode.
 #[repr(C)]
@@ -32,7 +35,7 @@ pub enum VertexBuffers {
 }
 
 /// Parameters of a pipeline. Zero is a good default for all except topology and target. Viewport and scissor are
-/// dynamic; counter-clockwise triangles are front-facing.
+/// dynamic. A state that needs a feature which the device lacks is SKRYMIR_RESULT_UNSUPPORTED.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PipelineInfo {
@@ -62,6 +65,57 @@ pub struct PipelineInfo {
     pub color_formats: *const vk::Format,
     /// The depth attachment's format, for dynamic rendering; VK_FORMAT_UNDEFINED if there is none.
     pub depth_format: vk::Format,
+    /// The stencil attachment's format, for dynamic rendering; VK_FORMAT_UNDEFINED if there is none, or with a stencil test
+    /// if it is the depth attachment's.
+    pub stencil_format: vk::Format,
+    /// Polygons as areas, lines or points.
+    pub polygon_mode: vk::PolygonMode,
+    /// Winding of front-facing triangles.
+    pub front_face: vk::FrontFace,
+    /// Width of lines; 0 is 1.
+    pub line_width: f32,
+    /// Whether depths beyond the viewport's are clamped instead of clipped.
+    pub depth_clamp: vk::Bool32,
+    /// Whether depths are biased.
+    pub depth_bias: vk::Bool32,
+    /// Units of the depth format.
+    pub depth_bias_constant_factor: f32,
+    /// Limit of the bias, 0 for none.
+    pub depth_bias_clamp: f32,
+    /// Factor of the polygon's slope.
+    pub depth_bias_slope_factor: f32,
+    /// Whether the stencil is tested.
+    pub stencil_test: vk::Bool32,
+    /// The stencil test of front-facing polygons, points and lines.
+    pub stencil_front: vk::StencilOpState,
+    /// The stencil test of back-facing polygons.
+    pub stencil_back: vk::StencilOpState,
+    /// Samples per pixel; 0 is 1.
+    pub samples: vk::SampleCountFlags,
+    /// Two words of the sample mask; NULL for all samples.
+    pub sample_mask: *const vk::SampleMask,
+    /// Whether samples are shaded on their own.
+    pub sample_shading: vk::Bool32,
+    /// The least share of samples that are.
+    pub min_sample_shading: f32,
+    /// Whether alpha decides how many samples are covered.
+    pub alpha_to_coverage: vk::Bool32,
+    /// Whether alpha is then 1.
+    pub alpha_to_one: vk::Bool32,
+    /// Number of states in `blend_attachments`.
+    pub blend_attachment_count: u32,
+    /// Blending and write masks of targets by location; those beyond have `blend`.
+    pub blend_attachments: *const vk::PipelineColorBlendAttachmentState,
+    /// Constants of the blend factors.
+    pub blend_constants: [f32; 4],
+    /// Whether bits are combined instead of blending.
+    pub logic_op_enable: vk::Bool32,
+    /// The operation.
+    pub logic_op: vk::LogicOp,
+    /// Number of dynamic states.
+    pub dynamic_state_count: u32,
+    /// Dynamic states besides viewport and scissor: those of Vulkan 1.0, and on a device of Vulkan 1.3 those of 1.3.
+    pub dynamic_states: *const vk::DynamicState,
 }
 
 /// Vulkan's pipeline; the name [`Pipeline`] is ours.
@@ -84,7 +138,8 @@ pub unsafe extern "C" fn skrymir_pipeline_create(
     border(|| {
         // SAFETY: guaranteed by the caller.
         let (program, info) = unsafe { (given(program, "program")?, given(info, "info")?) };
-        let state = state(info)?;
+        // SAFETY: guaranteed by the caller.
+        let state = unsafe { state(info) }?;
         let colors = info.color_count as usize;
         let target = match info.render_pass == vk::RenderPass::null() {
             false => Target::Pass {
@@ -92,11 +147,22 @@ pub unsafe extern "C" fn skrymir_pipeline_create(
                 subpass: info.subpass,
                 colors,
             },
-            true => Target::Formats {
+            true => {
                 // SAFETY: guaranteed by the caller.
-                colors: unsafe { slice(info.color_formats, colors, "color_formats") }?,
-                depth: info.depth_format,
-            },
+                let colors = unsafe { slice(info.color_formats, colors, "color_formats") }?;
+                match info.stencil_format {
+                    vk::Format::UNDEFINED => Target::Formats {
+                        colors,
+                        depth: info.depth_format,
+                    },
+                    stencil => Target::Rendering(
+                        vk::PipelineRenderingCreateInfo::default()
+                            .color_attachment_formats(colors)
+                            .depth_attachment_format(info.depth_format)
+                            .stencil_attachment_format(stencil),
+                    ),
+                }
+            }
         };
         // SAFETY: guaranteed by the caller.
         unsafe {
@@ -157,13 +223,76 @@ pub unsafe extern "C" fn skrymir_program_vertex_input(
     })
 }
 
-fn state(info: &PipelineInfo) -> std::result::Result<State, Failure> {
+/// # Safety
+/// The pointers are valid for as many elements as their counts say.
+pub(crate) unsafe fn state(info: &PipelineInfo) -> std::result::Result<State, Failure> {
+    let count = info.dynamic_state_count as usize;
+    // SAFETY: guaranteed by the caller.
+    let dynamic = unsafe { slice(info.dynamic_states, count, "dynamic_states") }?;
     Ok(State {
         topology: topology(info)?,
         cull: cull(info.cull_mode)?,
-        blend: blend(info.blend)?,
+        rasterization: Rasterization {
+            polygon_mode: info.polygon_mode,
+            front_face: info.front_face,
+            line_width: if info.line_width == 0.0 { 1.0 } else { info.line_width },
+            depth_clamp: info.depth_clamp != vk::FALSE,
+            depth_bias: (info.depth_bias != vk::FALSE).then_some(DepthBias {
+                constant_factor: info.depth_bias_constant_factor,
+                clamp: info.depth_bias_clamp,
+                slope_factor: info.depth_bias_slope_factor,
+            }),
+        },
+        // SAFETY: guaranteed by the caller.
+        multisample: unsafe { multisample(info) }?,
         depth: depth(info)?,
+        stencil: (info.stencil_test != vk::FALSE).then_some(Stencil {
+            front: info.stencil_front,
+            back: info.stencil_back,
+            clear: 0,
+        }),
+        blend: blend(info.blend)?,
+        // SAFETY: guaranteed by the caller.
+        color_blend: unsafe { color_blend(info) }?,
+        dynamic: dynamic.to_vec(),
         vertex_buffers: buffers(info.vertex_buffers)?,
+    })
+}
+
+/// # Safety
+/// See [`state`].
+unsafe fn multisample(info: &PipelineInfo) -> std::result::Result<Multisample, Failure> {
+    let default = Multisample::default();
+    let sample_mask = match info.sample_mask.is_null() {
+        true => default.sample_mask,
+        false => {
+            // SAFETY: guaranteed by the caller.
+            let words = unsafe { slice(info.sample_mask, 2, "sample_mask") }?;
+            u64::from(words[0]) | u64::from(words[1]) << 32
+        }
+    };
+    Ok(Multisample {
+        samples: match info.samples.is_empty() {
+            true => default.samples,
+            false => info.samples,
+        },
+        min_sample_shading: (info.sample_shading != vk::FALSE).then_some(info.min_sample_shading),
+        sample_mask,
+        alpha_to_coverage: info.alpha_to_coverage != vk::FALSE,
+        alpha_to_one: info.alpha_to_one != vk::FALSE,
+    })
+}
+
+/// # Safety
+/// See [`state`].
+unsafe fn color_blend(info: &PipelineInfo) -> std::result::Result<ColorBlend, Failure> {
+    let count = info.blend_attachment_count as usize;
+    // SAFETY: guaranteed by the caller.
+    let attachments = unsafe { slice(info.blend_attachments, count, "blend_attachments") }?;
+    Ok(ColorBlend {
+        attachments: (0..=u8::MAX).zip(attachments.iter().copied()).collect(),
+        constants: info.blend_constants,
+        logic_op: (info.logic_op_enable != vk::FALSE).then_some(info.logic_op),
     })
 }
 

@@ -113,6 +113,26 @@ pub unsafe extern "C" fn skrymir_program_descriptors(
     })
 }
 
+/// The shader stages in pipeline order, for pipelines that the caller creates: without an array their number, else as many
+/// as fit. Their modules are owned by the program.
+///
+/// # Safety
+/// `program` is valid; `count` points to a number, `stages` is NULL or has space for as many.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn skrymir_program_shader_stages(
+    program: *const Program,
+    count: *mut u32,
+    stages: *mut vk::PipelineShaderStageCreateInfo<'static>,
+) -> Result {
+    border(|| {
+        // SAFETY: guaranteed by the caller.
+        let program = unsafe { given(program, "program") }?;
+        let all: Vec<_> = program.0.shader_stages().collect();
+        // SAFETY: guaranteed by the caller.
+        unsafe { list(&all, count, stages, "shader stages") }
+    })
+}
+
 /// Destroys a program; pipelines created from it remain valid.
 ///
 /// # Safety

@@ -53,6 +53,22 @@ fn null_arguments_are_named() {
             skrymir_program_descriptors(null(), null_mut(), null_mut()),
             Result::Argument
         );
+        assert_eq!(
+            skrymir_program_shader_stages(null(), null_mut(), null_mut()),
+            Result::Argument
+        );
+        assert_eq!(skrymir_draw_submit(null(), null(), null_mut()), Result::Argument);
+        assert_eq!(message(), "program is NULL");
+        assert_eq!(skrymir_submission_is_done(null(), null_mut()), Result::Argument);
+        assert_eq!(skrymir_submission_wait(null(), null_mut()), Result::Argument);
+        assert_eq!(skrymir_frame_target(null(), 0, null_mut()), Result::Argument);
+        assert_eq!(skrymir_frame_slot(null(), 0, null_mut()), Result::Argument);
+        skrymir_submission_destroy(null_mut());
+        skrymir_frame_destroy(null_mut());
+        assert_eq!(
+            skrymir_context_open(c"no such device".as_ptr(), null_mut()),
+            Result::Argument
+        );
         assert_eq!(skrymir_program_pipeline_layout(null()), vk::PipelineLayout::null());
         assert_eq!(skrymir_pipeline_handle(null()), vk::Pipeline::null());
         skrymir_shader_destroy(null_mut());
@@ -76,6 +92,8 @@ fn a_device_without_handles_is_refused() {
         features11: null(),
         features12: null(),
         features13: null(),
+        queue: vk::Queue::null(),
+        queue_family: 0,
     };
     unsafe extern "system" fn nothing(_: vk::Instance, _: *const std::ffi::c_char) -> vk::PFN_vkVoidFunction {
         None

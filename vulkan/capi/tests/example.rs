@@ -51,19 +51,24 @@ fn can_compile() -> bool {
 
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
-/// The example, compiled.
+/// The C++ example, compiled.
 fn compile(target: &Path, more: &[&str]) {
+    compile_with("g++", "-std=c++17", "triangle.cpp", target, more);
+}
+
+/// An example, compiled.
+fn compile_with(compiler: &str, language: &str, name: &str, target: &Path, more: &[&str]) {
     let include = folder().join("include");
-    let source = folder().join("../../examples/capi/triangle.cpp");
+    let source = folder().join("../../examples/capi").join(name);
     let libraries = libraries();
     let (include, source) = (include.to_str().unwrap(), source.to_str().unwrap());
     let (libraries, target) = (libraries.to_str().unwrap(), target.to_str().unwrap());
     let path = format!("-Wl,-rpath,{libraries}");
-    let mut arguments = vec!["-std=c++17", "-O1", "-g", "-I", include, source];
+    let mut arguments = vec![language, "-O1", "-g", "-I", include, source];
     arguments.extend(WARNINGS);
     arguments.extend(["-o", target, "-L", libraries, "-lskrymir_capi", "-lvulkan", &path]);
     arguments.extend(more);
-    let output = run("g++", &arguments).expect("g++");
+    let output = run(compiler, &arguments).expect("a compiler");
     assert!(output.status.success(), "{}", said(&output));
 }
 
@@ -84,9 +89,42 @@ fn rgb(picture: &picture::Picture) -> Vec<u8> {
 }
 
 fn ours(bytes: &[u8]) -> Vec<u8> {
+    ours_of(bytes, "")
+}
+
+/// What the library draws with a scene.
+fn ours_of(bytes: &[u8], scene: &str) -> Vec<u8> {
     let context = vulkan::Context::new(&vulkan::Options::default()).expect("a Vulkan device");
-    let drawn = harness::draw(&context, bytes, &Scene::default()).unwrap();
+    let scene = Scene::parse(scene, Path::new("")).unwrap();
+    let drawn = harness::draw(&context, bytes, &scene).unwrap();
     rgb(&picture::Picture::of(&drawn.frame.targets[0]))
+}
+
+/// The picture of an example in C, with `tests/data/vbc/triangle.vbc`; its output names no validation message.
+fn picture_of(program: &Path, more: &[&str]) -> Vec<u8> {
+    let (file, picture) = (triangle_file(), program.with_extension("ppm"));
+    let mut command = Command::new(program);
+    command.arg(&file).arg(&picture).args(more);
+    if Path::new("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json").exists() {
+        command.env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation");
+    }
+    let output = command.output().expect("it runs");
+    let words = said(&output);
+    assert!(
+        output.status.success() && !words.contains("VUID") && !words.contains("Validation"),
+        "{words}"
+    );
+    pixels(&picture)
+}
+
+fn triangle_file() -> PathBuf {
+    folder().join("../../tests/data/vbc/triangle.vbc")
+}
+
+/// The largest difference of two pictures.
+fn worst(a: &[u8], b: &[u8]) -> u8 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(a, b)| a.abs_diff(*b)).max().unwrap_or(0)
 }
 
 fn scratch(name: &str) -> PathBuf {
@@ -146,6 +184,46 @@ fn the_example_draws_what_the_library_draws() {
         "{}",
         said(&output)
     );
+}
+
+#[test]
+fn draws_in_c_equal_the_librarys() {
+    if !can_compile() {
+        return;
+    }
+    let program = scratch("draw");
+    compile_with("gcc", "-std=c99", "draw.c", &program, &[]);
+    let scene = "samples = 4\nstencil = { front = { compare = \"equal\", pass = \"increment-and-clamp\" } }\n[inputs]\n\
+                 0 = [[-0.8, -0.8], [0.4, 0], [-0.8, 0.8], [0.8, -0.8], [-0.4, 0], [0.8, 0.8]]\n\
+                 1 = [[1, 0, 0], [1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0]]\n";
+    let file = std::fs::read(triangle_file()).unwrap();
+    let drawn = picture_of(&program, &[]);
+    assert!(drawn == ours_of(&file, scene), "another picture");
+    let middle = (128 * 256 + 128) * 3;
+    assert_eq!(drawn[middle..middle + 3], [255, 0, 0]);
+    // The control: without the stencil the second triangle is in front.
+    assert_eq!(picture_of(&program, &["--plain"])[middle..middle + 3], [0, 255, 0]);
+}
+
+#[test]
+fn pipelines_in_c_draw_through_the_stencil() {
+    if !can_compile() {
+        return;
+    }
+    let program = scratch("pipelines");
+    compile_with("gcc", "-std=c99", "pipelines.c", &program, &[]);
+    // What is seen is linear, so the mask with the colours at its corners is the same picture.
+    let scene = |samples: u32| {
+        format!(
+            "samples = {samples}\nclear = [0.1, 0.1, 0.1, 1]\n[inputs]\n0 = [[0, -0.8], [0.8, 0.8], [-0.8, 0.8]]\n\
+             1 = [[0.4, 0.5, 0.1], [-0.8, 0.9, 0.9], [0, 0.1, 0.9]]"
+        )
+    };
+    let file = std::fs::read(triangle_file()).unwrap();
+    let drawn = picture_of(&program, &[]);
+    assert!(worst(&drawn, &ours_of(&file, &scene(4))) <= 2);
+    // The control: without samples the edges are others.
+    assert!(worst(&drawn, &ours_of(&file, &scene(1))) > 20);
 }
 
 /// The leaks in a report that belong to the library or the example: allocations by them or by code compiled into them.

@@ -7,7 +7,7 @@ fn made() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).expect("cbindgen.toml");
     let mut builder = cbindgen::Builder::new().with_config(config);
-    for source in ["border", "shader", "context", "program", "pipeline"] {
+    for source in ["border", "shader", "context", "program", "pipeline", "draw"] {
         builder = builder.with_src(folder.join(format!("src/{source}.rs")));
     }
     let mut text = Vec::new();
@@ -29,7 +29,7 @@ fn the_header_is_up_to_date() {
         "include/skrymir.h is outdated: SKRYMIR_BLESS=1 updates it"
     );
     // The control: every function is in the header.
-    let sources = ["border", "shader", "context", "program", "pipeline"].map(|name| {
+    let sources = ["border", "shader", "context", "program", "pipeline", "draw"].map(|name| {
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/{name}.rs"))).unwrap()
     });
     let names = sources.iter().flat_map(|text| text.split("extern \"C\" fn ").skip(1));

@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use crate::link::LinkedVbc;
 use loader::spirv::{self, TargetEnv};
 use loader::vbc::{self, Stage, fit};
-use scene::Scene;
 use scene::harness::{self, Settings};
+use scene::{Scene, Slot};
 use std::fmt::Write as _;
 use vulkan::{
     Blend, Compare, Context, Cull, Descriptor, Dim, Draw, Program, SlotData, TexelFormat, Texels, Topology, vk,
@@ -25,6 +25,12 @@ pub fn to_amber(context: &Context, made: &LinkedVbc, scene: &Scene) -> Result<St
         ..Settings::default()
     };
     let loaded = harness::load_of(context, &made.bytes, &made.sources, settings)?;
+    let samplers = || scene.slots.values().find_map(Slot::sampler_key);
+    if let Some(key) = scene.pipeline_key().or_else(samplers) {
+        return Err(Error::input(format_args!(
+            "unsupported: scripts are written without {key}"
+        )));
+    }
     let drawn = loaded.draw(scene, &[], None)?;
     let draw = loaded.prepare(scene)?;
     let mut text = String::from("#!amber\n# Made by skrymir convert: a draw, and the picture that it gave.\n");
@@ -275,8 +281,14 @@ fn bind(descriptor: &Descriptor, draw: &Draw, text: &mut String, pipeline: &mut 
         }
         (kind, Some(Some(SlotData::Image(image, sampler)))) => {
             self::image(&name, image, text)?;
-            let filter = if sampler.linear { "linear" } else { "nearest" };
-            let wrap = if sampler.repeat { "repeat" } else { "clamp_to_edge" };
+            let filter = match sampler.mag_filter {
+                vk::Filter::LINEAR => "linear",
+                _ => "nearest",
+            };
+            let wrap = match sampler.address_modes[0] {
+                vk::SamplerAddressMode::REPEAT => "repeat",
+                _ => "clamp_to_edge",
+            };
             let (kind, sampled) = match kind {
                 T::COMBINED_IMAGE_SAMPLER => ("combined_image_sampler", true),
                 T::SAMPLED_IMAGE => ("sampled_image", false),

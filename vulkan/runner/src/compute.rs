@@ -475,9 +475,13 @@ fn reject_draw_keys(scene: &Scene) -> Result<()> {
         ("inputs", !scene.inputs.is_empty()),
         ("subpass", !scene.subpass.is_empty()),
     ];
-    match keys.iter().find(|(_, given)| *given) {
-        Some((key, _)) => Err(Error::scene(format_args!("{key} means nothing to a compute shader"))),
-        None => Ok(()),
+    let given = keys.iter().find(|(_, given)| *given).map(|(key, _)| *key);
+    match given.or_else(|| scene.pipeline_key()) {
+        Some(key) => Err(Error::scene(format_args!("{key} means nothing to a compute shader"))),
+        None => match scene.slots.values().find_map(Slot::sampler_key) {
+            Some(key) => Err(Error::scene(format_args!("unsupported: {key} for a compute shader"))),
+            None => Ok(()),
+        },
     }
 }
 
@@ -605,6 +609,7 @@ fn fill(bytes: &mut Vec<u8>, slot: &Slot) -> Result<()> {
         slot.format.is_some(),
         slot.filter.is_some(),
         slot.wrap.is_some(),
+        slot.sampler_key().is_some(),
     ];
     if images.contains(&true) {
         return Err(Error::scene("a buffer takes floats, ints or uints"));

@@ -3,9 +3,10 @@
 use crate::defaults;
 use crate::error::{Error, ErrorKind, Result};
 use crate::interface::Interface;
-use crate::model::{Filter, Format, Numbers, Scene, Slot, Topology, Wrap};
+use crate::model::{Format, Numbers, Scene, Slot, Topology};
 use crate::nearest;
 use crate::picture::Picture;
+use crate::pipeline;
 use loader::vbc::{BaseType, Binding, Primitive, Shape, Variable};
 use std::path::Path;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ pub fn draw(interface: &Interface, scene: &Scene) -> Result<Draw> {
     }
     let mut draw = defaults::draw(interface, size, vertices)?;
     state(&mut draw, interface, scene);
+    pipeline::apply(&mut draw, &interface.outputs, scene)?;
     for (key, numbers) in &scene.inputs {
         input(&mut draw, interface, key, numbers)?;
     }
@@ -285,7 +287,7 @@ fn fill_slot(binding: Binding, default: Option<SlotData>, slot: &Slot, scene: &S
         Some(SlotData::Image(..)) if slot.at != 0 || words.next().is_some() => {
             wrong("an image needs an image, texels or a fill; at, floats, ints and uints are for buffers")
         }
-        Some(SlotData::Image(mut texels, mut sampler)) => {
+        Some(SlotData::Image(mut texels, sampler)) => {
             if let Shape::Texel { .. } = binding.shape
                 && let (BaseType::SAMPLER, Some(format), false) =
                     (binding.base, slot.format, texels.format.is_integer())
@@ -293,8 +295,7 @@ fn fill_slot(binding: Binding, default: Option<SlotData>, slot: &Slot, scene: &S
                 texels = recode(texels, format.texel());
             }
             fill_image(&mut texels, slot, scene)?;
-            sampler.linear = slot.filter.map_or(sampler.linear, |filter| filter == Filter::Linear);
-            sampler.repeat = slot.wrap.map_or(sampler.repeat, |wrap| wrap == Wrap::Repeat);
+            let sampler = pipeline::sampler(sampler, slot, texels.format);
             Ok(SlotData::Image(texels, sampler))
         }
         None => wrong("unknown slot"),

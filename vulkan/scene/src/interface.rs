@@ -76,6 +76,8 @@ pub struct Interface {
     pub slots: Vec<Slot>,
     /// Subpass inputs, by attachment index.
     pub subpass: Vec<SubpassInput>,
+    /// Locations of fragment outputs, ascending.
+    pub outputs: Vec<u8>,
     /// The primitive type that the stages after the vertex stage require.
     pub primitive: Option<Primitive>,
     /// Fields of buffers.
@@ -84,6 +86,15 @@ pub struct Interface {
     pub declared: BTreeSet<String>,
     /// Whether clip space is OpenGL's.
     pub y_up: bool,
+}
+
+/// Locations of fragment outputs; a shader without any draws to 0.
+fn outputs(vbc: &Vbc<'_>) -> Vec<u8> {
+    let locations: BTreeSet<u8> = vbc.outputs().map(|output| output.location).collect();
+    match locations.is_empty() {
+        true => vec![0],
+        false => locations.into_iter().collect(),
+    }
 }
 
 impl Interface {
@@ -115,6 +126,7 @@ impl Interface {
             uniform: uniform.collect(),
             slots: slots.collect(),
             subpass: vbc.subpass_inputs().collect(),
+            outputs: outputs(vbc),
             primitive: input_primitive(vbc),
             fields: buffer_fields(vbc),
             declared: sources.declared.clone(),

@@ -39,6 +39,14 @@
 //! clear = [0, 0, 0, 1]
 //! target = "rgba8"             # rgba32f: float targets unrounded
 //! depth = { compare = "less", write = true, clear = 1.0 }
+//! stencil = { front = { compare = "equal", pass = "increment-and-clamp" }, clear = 0 }
+//! samples = 4                  # also sample-shading sample-mask alpha-to-coverage alpha-to-one
+//! polygon-mode = "fill"        # line point; also front-face line-width depth-clamp depth-bias
+//! logic-op = "xor"             # also blend-constants
+//!
+//! [targets.0]                  # by location: clear colour, blending by factors and operations, write mask
+//! dst-color-factor = "one-minus-src-alpha"
+//! write-mask = "rgb"
 //!
 //! [inputs]                     # by location or by name; one number list per vertex, nested in any way
 //! 0 = [[0, -0.8], [0.8, 0.8], [-0.8, 0.8]]
@@ -49,7 +57,8 @@
 //! [slots.0]                    # by number or by name; an image: a file, one texel everywhere, or all texels
 //! image = "stone.png"
 //! filter = "linear"            # nearest
-//! wrap = "clamp"               # repeat
+//! wrap = "clamp"               # repeat mirror border mirror-clamp; also mag-filter min-filter mipmap-filter wrap-x
+//! #                            wrap-y wrap-z border lod-bias min-lod max-lod anisotropy
 //!
 //! [slots.1]
 //! texels = [0, 0, 0, 1, 1, 1, 1, 1]
@@ -76,9 +85,15 @@ pub mod interface;
 mod model;
 pub mod nearest;
 pub mod picture;
+mod pipeline;
 pub mod sample;
+mod state;
 pub mod watch;
 
 pub use error::{Error, ErrorKind, Result};
-pub use model::{Filter, Format, Numbers, Scene, Slot, Topology, Wrap};
+pub use model::{Format, Numbers, Scene, Slot, Topology};
+pub use state::{
+    BlendFactor, BlendOp, Border, DepthBias, Filter, FrontFace, LogicOp, PolygonMode, Stencil, StencilFace, StencilOp,
+    Target, Wrap,
+};
 pub use vulkan::{Blend, Compare, Cull, Depth};

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::picture::Picture;
+use crate::state::{Border, DepthBias, Filter, FrontFace, LogicOp, PolygonMode, Stencil, Target, Wrap};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,20 @@ pub struct Scene {
     pub clear: Option<[f32; 4]>,
     pub target: Option<Format>,
     pub depth: Option<Depth>,
+    pub stencil: Option<Stencil>,
+    pub polygon_mode: Option<PolygonMode>,
+    pub front_face: Option<FrontFace>,
+    pub line_width: Option<f32>,
+    pub depth_clamp: Option<bool>,
+    pub depth_bias: Option<DepthBias>,
+    pub samples: Option<u32>,
+    pub sample_shading: Option<f32>,
+    pub sample_mask: Option<u64>,
+    pub alpha_to_coverage: Option<bool>,
+    pub alpha_to_one: Option<bool>,
+    pub blend_constants: Option<[f32; 4]>,
+    pub logic_op: Option<LogicOp>,
+    pub targets: BTreeMap<String, Target>,
     pub inputs: BTreeMap<String, Numbers>,
     pub uniform: BTreeMap<String, Numbers>,
     pub slots: BTreeMap<String, Slot>,
@@ -94,29 +109,22 @@ pub struct Slot {
     pub levels: Option<u32>,
     pub format: Option<Format>,
     pub filter: Option<Filter>,
+    pub mag_filter: Option<Filter>,
+    pub min_filter: Option<Filter>,
+    pub mipmap_filter: Option<Filter>,
     pub wrap: Option<Wrap>,
+    pub wrap_x: Option<Wrap>,
+    pub wrap_y: Option<Wrap>,
+    pub wrap_z: Option<Wrap>,
+    pub border: Option<Border>,
+    pub lod_bias: Option<f32>,
+    pub min_lod: Option<f32>,
+    pub max_lod: Option<f32>,
+    pub anisotropy: Option<f32>,
     pub floats: Option<Numbers>,
     pub ints: Option<Numbers>,
     pub uints: Option<Numbers>,
     pub at: usize,
-}
-
-/// Texture filter.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)]
-pub enum Filter {
-    Nearest,
-    Linear,
-}
-
-/// Texture wrap mode.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)]
-pub enum Wrap {
-    Repeat,
-    Clamp,
 }
 
 impl Scene {

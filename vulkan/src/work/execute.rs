@@ -569,10 +569,13 @@ fn graphics_pipeline(
             assembly,
             patch_points: tessellated.then_some(state.patch_points),
             raster,
-            samples: vk::SampleCountFlags::from_raw(samples),
+            multisample: vk::PipelineMultisampleStateCreateInfo::default()
+                .rasterization_samples(vk::SampleCountFlags::from_raw(samples)),
             depth,
             logic: state.logic,
             blends: &blends,
+            blend_constants: [0.0; 4],
+            dynamic: &[vk::DynamicState::VIEWPORT, vk::DynamicState::SCISSOR],
             layout: objects.layout,
         };
         let target = Target::Pass {

@@ -10,8 +10,9 @@ mod needs;
 mod objects;
 mod resources;
 
+pub use crate::texture::aspects;
 pub use execute::execute;
-pub use resources::{ImageData, Plane, Resource, aspects};
+pub use resources::{ImageData, Plane, Resource};
 
 use ash::vk;
 

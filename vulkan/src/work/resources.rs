@@ -1,6 +1,7 @@
 //! What pipelines read and write, as the host has it.
 
 use crate::memory::Image;
+use crate::texture::aspects;
 use ash::vk;
 use std::fmt;
 use std::sync::Arc;
@@ -54,19 +55,6 @@ impl fmt::Debug for ImageData {
             ..
         } = self;
         write!(f, "{format:?} {size:?}, {levels} levels, {samples} samples")
-    }
-}
-
-/// The aspects of a format with the bytes of a texel as copies have them; `texel` is a colour's.
-pub fn aspects(format: vk::Format, texel: usize) -> Vec<(vk::ImageAspectFlags, usize)> {
-    use vk::{Format as F, ImageAspectFlags as A};
-    match format {
-        F::D16_UNORM => vec![(A::DEPTH, 2)],
-        F::D32_SFLOAT | F::X8_D24_UNORM_PACK32 => vec![(A::DEPTH, 4)],
-        F::S8_UINT => vec![(A::STENCIL, 1)],
-        F::D16_UNORM_S8_UINT => vec![(A::DEPTH, 2), (A::STENCIL, 1)],
-        F::D24_UNORM_S8_UINT | F::D32_SFLOAT_S8_UINT => vec![(A::DEPTH, 4), (A::STENCIL, 1)],
-        _ => vec![(A::COLOR, texel)],
     }
 }
 

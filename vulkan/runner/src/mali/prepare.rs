@@ -11,10 +11,10 @@ use emulator::driver::{self, Draw, Image, PrimitiveMode};
 use loader::mbs::SymbolType;
 use loader::vbc::{self, BaseType, Variable, Vbc};
 use scene::interface::Interface;
-use scene::{Scene, apply};
+use scene::{Scene, Slot, apply};
 use std::collections::{BTreeMap, BTreeSet};
 use translate::{ShaderStage, Source};
-use vulkan::{Dim, SlotData, Texels};
+use vulkan::{Dim, SlotData, Texels, vk};
 
 /// Where the symbols of compiled programs are in a VBC.
 fn numbers_of(file: &Vbc<'_>, made: &LinkedVbc) -> Result<Numbers> {
@@ -85,6 +85,12 @@ fn numbered(pair: &Pair) -> Result<(Interface, Numbers)> {
 pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> Result<Draw<'a>> {
     let (interface, numbers) = numbered(pair)?;
     let given = apply::draw(&interface, scene)?;
+    let samplers = || scene.slots.values().find_map(Slot::sampler_key);
+    if let Some(key) = scene.pipeline_key().or_else(samplers) {
+        return Err(Error::scene(format_args!(
+            "{key} is not set up by the driver for scenes on a Mali-400; Vulkan has it"
+        )));
+    }
     let mut draw = Draw::new(&pair.vertex, &pair.fragment, given.size);
     state(&given, &mut draw)?;
     attributes(&interface, &numbers, &given, &mut draw)?;
@@ -291,8 +297,8 @@ fn textures(known: &Numbers, given: &vulkan::Draw, draw: &mut Draw<'_>) -> Resul
             width,
             height,
             rgba,
-            linear: sampler.linear,
-            repeat: sampler.repeat,
+            linear: sampler.mag_filter == vk::Filter::LINEAR,
+            repeat: sampler.address_modes[0] == vk::SamplerAddressMode::REPEAT,
         };
         draw.textures.push((name, image));
     }

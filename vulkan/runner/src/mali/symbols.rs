@@ -22,6 +22,7 @@ const RUNTIME: [&[u8]; 2] = [b"gl_", b"skrymir_"];
 pub(super) fn interface(pair: &Pair) -> (Interface, Numbers) {
     let mut all = Interface {
         y_up: true,
+        outputs: vec![0],
         ..Interface::default()
     };
     let mut numbers = Numbers::default();
