@@ -14,7 +14,7 @@ use std::fmt::Write;
 /// What reads a file.
 type Verb = (&'static str, fn(&[u8]));
 
-/// A construct, its size, and a file with so many.
+/// A construct, its size, and what makes a file of that size.
 type Files = (&'static str, usize, fn(usize) -> Vec<u8>);
 
 /// Verbs and constructs of a format.
