@@ -50,11 +50,9 @@ impl Objects {
     fn uniform(&self) -> Vec<u8> {
         let identity: Vec<f32> = (0..16).map(|at| f32::from(u8::from(at % 5 == 0))).collect();
         let mut size = 0;
-        // SAFETY: the shader is valid.
-        assert_eq!(
-            unsafe { skrymir_shader_uniform_size(self.shader, &mut size) },
-            Result::Ok
-        );
+        // SAFETY: the shader is valid, and `size` lives through the call.
+        let found = unsafe { skrymir_shader_uniform_size(self.shader, &mut size) };
+        assert_eq!(found, Result::Ok);
         let mut block = vec![0; size as usize];
         for (name, values) in [(c"mvp", &identity[..]), (c"tint", &[1.0; 4]), (c"offset", &[0.0; 2])] {
             let mut member = UniformMember::default();
