@@ -6,7 +6,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let module = spirv::write(&spirv::parse("OpCapability Shader\nOpMemoryModel Logical GLSL450")?);
 //! let archive = [&b"an archive "[..], &module, b" and more"].concat();
-//! let found = embedded::find(&archive);
+//! let found = embedded::find(&archive, 0);
 //! assert_eq!((found.files[0].format, found.files[0].offset), ("spirv", 11));
 //! assert_eq!(found.files[0].bytes(&archive), module);
 //! # Ok(())
@@ -68,11 +68,11 @@ pub struct Found {
 /// Bytes that candidates may make the search read, for each byte searched and beside that.
 const WORK: [usize; 2] = [32, 1 << 24];
 
-/// Finds VBC, MBS, SPIR-V (either byte order) and SkSL files (version 11) anywhere in `bytes`. A file counts if it can be
-/// read; what is inside a found file is part of it.
-pub fn find(bytes: &[u8]) -> Found {
+/// Finds VBC, MBS, SPIR-V (either byte order) and SkSL files (version 11) in `bytes` from the offset `first` on. A file
+/// counts if it can be read; what is inside a found file is part of it.
+pub fn find(bytes: &[u8], first: usize) -> Found {
     let mut found = Found::default();
-    let (mut at, mut work) = (0, 0);
+    let (mut at, mut work) = (first, 0);
     let budget = bytes.len().saturating_mul(WORK[0]).saturating_add(WORK[1]);
     while let Some(rest) = bytes.get(at..).filter(|rest| rest.len() >= 8) {
         let candidate = candidate(rest);
@@ -128,13 +128,7 @@ const MOST: usize = 1 << 20;
 
 fn mbs(bytes: &[u8]) -> Option<(usize, &'static str, String)> {
     let programs = mbs::read(bytes).ok()?.programs().ok()?;
-    let stages: Vec<&str> = programs
-        .iter()
-        .map(|program| match program.stage {
-            mbs::Stage::Vertex => "vertex",
-            mbs::Stage::Fragment => "fragment",
-        })
-        .collect();
+    let stages: Vec<&str> = programs.iter().map(|program| program.stage.name()).collect();
     (!stages.is_empty()).then(|| (bytes.len(), "mbs", stages.join(" ")))
 }
 
@@ -251,7 +245,7 @@ mod tests {
                 bytes.extend(file);
                 bytes.extend_from_slice(padding);
             }
-            let found = find(&bytes);
+            let found = find(&bytes, 0);
             let rows: Vec<_> = found
                 .files
                 .iter()
@@ -269,7 +263,7 @@ mod tests {
     fn damaged_files_are_not_found() {
         for (format, _, mut file) in files() {
             file.truncate(file.len() - 1);
-            let found = find(&file);
+            let found = find(&file, 0);
             // The whole module of a damaged VBC is found.
             let rest = found
                 .files
@@ -279,13 +273,13 @@ mod tests {
         }
         let mut random = fastrand::Rng::with_seed(7);
         let noise: Vec<u8> = (0..1 << 20).map(|_| random.u8(..)).collect();
-        assert_eq!(find(&noise), Found::default());
+        assert_eq!(find(&noise, 0), Found::default());
     }
 
     #[test]
     fn what_only_looks_like_shaders_ends_the_search() {
         let bytes = b"VBC".repeat(1 << 20);
-        let found = find(&bytes);
+        let found = find(&bytes, 0);
         assert!(found.files.is_empty() && found.stopped.is_some(), "{found:?}");
     }
 }

@@ -344,46 +344,11 @@ const FORMATS: [Format; 5] = [
                 bytes
             }),
             ("symbols", 10_000, |n| {
-                let symbol = |at: usize| Symbol {
-                    name: format!("u{at}").into_bytes(),
-                    unknown: 0,
-                    kind: SymbolType::FLOAT,
-                    components: 1,
-                    size: 1,
-                    entries: 0,
-                    stride: 1,
-                    flags: 16,
-                    precision: 3,
-                    invariant: 0,
-                    offset: at as u16,
-                    parent: mbs::NO_PARENT,
-                    index: None,
-                    initial: None,
-                };
-                let mut program = Program::new(mbs::Stage::Fragment, vec![0; 4]);
-                program.uniforms = Some((0..n).map(symbol).collect());
-                mbs::write(&Mbs::of(&[program]))
+                symbols(n, SymbolType::FLOAT, |at| (at as u16, mbs::NO_PARENT))
             }),
             ("symbols in symbols", 10_000, |n| {
-                let symbol = |at: usize| Symbol {
-                    name: format!("u{at}").into_bytes(),
-                    unknown: 0,
-                    kind: SymbolType::STRUCT,
-                    components: 1,
-                    size: 1,
-                    entries: 0,
-                    stride: 1,
-                    flags: 16,
-                    precision: 3,
-                    invariant: 0,
-                    offset: 0,
-                    parent: at.checked_sub(1).map_or(mbs::NO_PARENT, |at| at as u16),
-                    index: None,
-                    initial: None,
-                };
-                let mut program = Program::new(mbs::Stage::Fragment, vec![0; 4]);
-                program.uniforms = Some((0..n).map(symbol).collect());
-                mbs::write(&Mbs::of(&[program]))
+                let parent = |at: usize| at.checked_sub(1).map_or(mbs::NO_PARENT, |at| at as u16);
+                symbols(n, SymbolType::STRUCT, |at| (0, parent(at)))
             }),
         ],
     },
@@ -512,6 +477,32 @@ const FORMATS: [Format; 5] = [
         ],
     },
 ];
+
+/// An MBS with a program that has `n` uniforms, each with the offset and the parent of its number.
+fn symbols(n: usize, kind: SymbolType, place: impl Fn(usize) -> (u16, u16)) -> Vec<u8> {
+    let symbol = |at: usize| {
+        let (offset, parent) = place(at);
+        Symbol {
+            name: format!("u{at}").into_bytes(),
+            unknown: 0,
+            kind,
+            components: 1,
+            size: 1,
+            entries: 0,
+            stride: 1,
+            flags: 16,
+            precision: 3,
+            invariant: 0,
+            offset,
+            parent,
+            index: None,
+            initial: None,
+        }
+    };
+    let mut program = Program::new(mbs::Stage::Fragment, vec![0; 4]);
+    program.uniforms = Some((0..n).map(symbol).collect());
+    mbs::write(&Mbs::of(&[program]))
+}
 
 /// A program of Skia's with one function of these statements.
 fn program(statements: impl Fn(&mut sksl::Builder) -> Vec<sksl::Handle<Statement>>) -> Vec<u8> {

@@ -5,7 +5,6 @@ use crate::cli::error::Error;
 use crate::cli::outcome::{Outcome, read};
 use clap::Args;
 use emulator::exec::observed;
-use inspect::dap::debug::{Assigned, Call, Debug, Local, Location};
 use inspect::dap::{Launch, Launched, Source};
 use loader::mbs::Stage;
 use loader::trace::{MAGIC, Trace};
@@ -100,7 +99,7 @@ fn source(path: &Path, stage: Stage) -> Option<Source> {
     let text: Vec<&str> = std::str::from_utf8(&bytes).unwrap_or_default().lines().collect();
     let (places, debug) = report.map(|report| (report.places, report.debug)).unwrap_or_default();
     Some(Source {
-        debug: debug_of(debug),
+        debug,
         path: path.display().to_string(),
         stage: match stage {
             Stage::Vertex => observed::Stage::Vertex,
@@ -109,34 +108,6 @@ fn source(path: &Path, stage: Stage) -> Option<Source> {
         lines: places.into_iter().map(|lines| statements(lines, &text)).collect(),
         program,
     })
-}
-
-/// The compiler's debug information for the debugger.
-fn debug_of(compiled: compiler::debug::Debug) -> Debug {
-    let call = |call: compiler::debug::Call| Call {
-        name: call.name,
-        caller: call.caller,
-    };
-    let local = |local: compiler::ir::Local| Local {
-        name: local.name,
-        components: local.components,
-        call: local.call,
-    };
-    let assigned = |one: compiler::debug::Assigned| Assigned {
-        local: one.local,
-        component: one.component,
-        location: match one.location {
-            compiler::debug::Location::Register(register, component) => Location::Register(register, component),
-            compiler::debug::Location::Unit(unit) => Location::Unit(unit),
-        },
-    };
-    let of_instruction = |all: Vec<compiler::debug::Assigned>| all.into_iter().map(assigned).collect();
-    Debug {
-        calls: compiled.calls.into_iter().map(call).collect(),
-        places: compiled.places,
-        locals: compiled.locals.into_iter().map(local).collect(),
-        assigned: compiled.assigned.into_iter().map(of_instruction).collect(),
-    }
 }
 
 /// Source files for a recording's programs; both stages of a file unless its name determines one.

@@ -6,7 +6,7 @@ use crate::cli::args::InfoArgs;
 use crate::cli::error::Within;
 use crate::cli::outcome::{Failure, Outcome, print, print_json, write};
 use crate::cli::{bytes, formats};
-use loader::embedded::{self, Embedded};
+use loader::embedded::{self, Embedded, Found};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -18,9 +18,7 @@ pub(super) fn run(args: &InfoArgs, given: &Given) -> Outcome {
     }
     // The file itself is no file inside it.
     let first = usize::from(format.is_some());
-    let found = embedded::find(content.get(first..).unwrap_or_default());
-    let mut files = found.files;
-    files.iter_mut().for_each(|file| file.offset += first);
+    let Found { files, stopped } = embedded::find(&content, first);
     if files.is_empty() {
         return match &args.extract {
             Some(_) => Err(Failure::bad("no shaders inside").in_file(&args.file)),
@@ -40,7 +38,7 @@ pub(super) fn run(args: &InfoArgs, given: &Given) -> Outcome {
         format: format.map_or("unknown", |format| format.name()),
         bytes: content.len(),
         files: rows,
-        stopped: found.stopped.map(|at| at + first),
+        stopped,
     };
     if args.json {
         return print_json(&serde_json::to_value(&inside).within(|| "the list")?);

@@ -118,6 +118,18 @@ impl ImageDesc {
             aspect: vk::ImageAspectFlags::COLOR,
         }
     }
+
+    /// Checks that the device supports such an image.
+    pub fn check(&self, context: &Inner) -> Result<()> {
+        let info = vk::ImageCreateInfo::default()
+            .image_type(self.kind)
+            .format(self.format)
+            .extent(self.extent)
+            .mip_levels(self.levels)
+            .samples(self.samples)
+            .usage(self.usage);
+        context.check_image(&info)
+    }
 }
 
 /// An image with its memory and a view of all of it, freed on drop.

@@ -160,14 +160,7 @@ fn targets(program: &ProgramInner, draw: &Draw, samples: vk::SampleCountFlags) -
 /// An image to draw to; the device's support of several samples depends on all that it is.
 fn attachment(program: &ProgramInner, name: &str, desc: ImageDesc) -> Result<Image> {
     if desc.samples != vk::SampleCountFlags::TYPE_1 {
-        let info = vk::ImageCreateInfo::default()
-            .image_type(desc.kind)
-            .format(desc.format)
-            .extent(desc.extent)
-            .mip_levels(desc.levels)
-            .samples(desc.samples)
-            .usage(desc.usage);
-        program.context.check_image(&info)?;
+        desc.check(&program.context)?;
     }
     Image::new(&program.context, name, desc)
 }

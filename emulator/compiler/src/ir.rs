@@ -4,6 +4,7 @@
 //! fragment processor's back end can put it together again; the vertex processor is scalar anyway.
 
 use std::ops::Range;
+use utgard::debug::Local;
 
 /// A value: the instruction that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,17 +27,6 @@ pub struct Place {
 
 /// A place in the source, or nothing.
 pub type Span = Option<Place>;
-
-/// A local variable of the source, or a column, element or member of one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Local {
-    /// Its name; empty for what the source does not name.
-    pub name: String,
-    /// Number of components.
-    pub components: u32,
-    /// Index of the call that it belongs to.
-    pub call: u32,
-}
 
 /// A call of a function, which became part of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]

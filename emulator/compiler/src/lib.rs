@@ -51,7 +51,7 @@
 #[macro_use]
 extern crate wasm_test;
 
-pub mod debug;
+mod debug;
 mod edges;
 pub mod emit;
 pub mod error;

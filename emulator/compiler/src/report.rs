@@ -1,6 +1,6 @@
 //! What a program costs.
 
-use crate::debug::Debug;
+use crate::debug::debug;
 use crate::emit::{Code, Emitted};
 use crate::front::Shader;
 use crate::interface::Stage;
@@ -8,6 +8,7 @@ use crate::ir::{Function, Input, Inst, Op, Span, Value};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
+use utgard::debug::Debug;
 use utgard::stats;
 
 /// Cost of a line of the source, or of what the compiler added.
@@ -213,7 +214,7 @@ pub(crate) fn report(emitted: &Emitted, shader: &Shader, text: Option<&str>) -> 
         places: text.map(|text| places(spans, text)).unwrap_or_default(),
         warnings: warnings(shader, text),
         debug: text
-            .map(|text| Debug::new(&shader.function, spans, assigned, |start| line_of(text, start)))
+            .map(|text| debug(&shader.function, spans, assigned, |start| line_of(text, start)))
             .unwrap_or_default(),
     }
 }

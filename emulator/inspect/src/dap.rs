@@ -6,7 +6,6 @@
 //! vertex is one thread.
 
 mod breakpoints;
-pub mod debug;
 mod debuggee;
 mod evaluate;
 mod invocation;
@@ -18,11 +17,11 @@ mod views;
 mod wire;
 
 use crate::error::Result;
-use debug::Debug;
 use emulator::exec::observed::Stage;
 use loader::mbs::Program;
 use serde_json::Value;
 use std::io::{Read, Write};
+use utgard::debug::Debug;
 
 /// A file that a program comes from: a source, assembly, or MBS.
 #[derive(Clone, Debug, PartialEq, Eq)]

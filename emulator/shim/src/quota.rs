@@ -19,7 +19,16 @@ pub(crate) enum Resource {
     Contexts,
 }
 
-const RESOURCES: usize = Resource::Contexts as usize + 1;
+/// All resources, in their order.
+const ALL: [Resource; 5] = [
+    Resource::Descriptors,
+    Resource::Memory,
+    Resource::Connections,
+    Resource::SyncObjects,
+    Resource::Contexts,
+];
+
+const RESOURCES: usize = ALL.len();
 
 /// Limits on a resource.
 #[derive(Clone, Copy, Debug)]
@@ -108,15 +117,8 @@ impl Quotas {
 impl Quotas {
     /// What a process holds.
     pub(crate) fn held_by(&self, process: u32) -> Vec<(Resource, u64)> {
-        let all = [
-            Resource::Descriptors,
-            Resource::Memory,
-            Resource::Connections,
-            Resource::SyncObjects,
-            Resource::Contexts,
-        ];
         let own = self.held().by_process.get(&process).copied().unwrap_or_default();
-        all.into_iter().zip(own).filter(|(_, amount)| *amount > 0).collect()
+        ALL.into_iter().zip(own).filter(|(_, amount)| *amount > 0).collect()
     }
 }
 
@@ -158,9 +160,7 @@ impl Account {
             amount,
         })
     }
-}
 
-impl Account {
     /// Takes what a buffer object of `size` bytes needs.
     pub(crate) fn charge_object(&self, size: u32) -> Option<[Charge; 2]> {
         let descriptor = self.charge(Resource::Descriptors, 1)?;

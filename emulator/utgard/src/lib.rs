@@ -26,6 +26,7 @@
 #[macro_use]
 extern crate wasm_test;
 
+pub mod debug;
 pub mod field;
 pub mod flow;
 pub mod frame;

@@ -4,7 +4,7 @@ use crate::common;
 
 use emulator::exec::inputs::Inputs;
 use emulator::exec::scalar::Scalar;
-use emulator::exec::{Engine, FragmentContext, FragmentProgram, Fragments, Quad, VertexBatch};
+use emulator::exec::{Delegate, Engine, FragmentContext, FragmentProgram, Fragments, Quad};
 use emulator::fault::Result;
 use loader::mbs::Program;
 use skrymir::picture::Picture;
@@ -205,13 +205,9 @@ fn with_a_fault(program: &Program) -> Option<Program> {
 /// The scalar engine with a fault: it runs another fragment program than it is given.
 struct Faulty(FragmentProgram);
 
-impl Engine for Faulty {
-    fn name(&self) -> &'static str {
-        "faulty"
-    }
-
-    fn vertices(&self, batch: &mut VertexBatch<'_>) -> Result<()> {
-        Scalar.vertices(batch)
+impl Delegate for Faulty {
+    fn engine(&self) -> &dyn Engine {
+        &Scalar
     }
 
     fn fragments(
@@ -222,7 +218,8 @@ impl Engine for Faulty {
         out: &mut Fragments,
     ) -> Result<()> {
         let program = &self.0;
-        Scalar.fragments(&FragmentContext { program, ..*context }, inputs, quads, out)
+        let context = FragmentContext { program, ..*context };
+        self.engine().fragments(&context, inputs, quads, out)
     }
 }
 

@@ -291,14 +291,7 @@ fn upload_image(context: &Arc<Inner>, data: &ImageData, usage: Usage, texels: &m
         usage: flags,
         aspect,
     };
-    let wanted = vk::ImageCreateInfo::default()
-        .image_type(desc.kind)
-        .format(desc.format)
-        .extent(desc.extent)
-        .mip_levels(desc.levels)
-        .samples(desc.samples)
-        .usage(desc.usage);
-    context.check_image(&wanted)?;
+    desc.check(context)?;
     let old = data.kept.is_some();
     let image = match &data.kept {
         Some(kept) => kept.clone(),

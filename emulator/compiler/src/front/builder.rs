@@ -1,9 +1,10 @@
 //! Makes single static assignment while the source is walked (Braun, Buchwald, Hack, Leißa, Mallon, Zwinkau 2013), and
 //! folds what is known on the way: loops are unrolled by walking them while their ends are known.
 
-use crate::ir::{Block, BlockData, Function, Inst, Local, Op, Span, Term, Value};
+use crate::ir::{Block, BlockData, Function, Inst, Op, Span, Term, Value};
 use crate::opt::fold;
 use std::collections::HashMap;
+use utgard::debug::Local;
 
 /// A scalar variable of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

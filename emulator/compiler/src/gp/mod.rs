@@ -6,7 +6,6 @@ mod schedule;
 mod select;
 mod word;
 
-use crate::debug::{Assigned, Location};
 use crate::edges;
 use crate::error::{Error, Result};
 use crate::ir::{Function, Span};
@@ -15,6 +14,7 @@ use node::Kind;
 use schedule::{Scheduler, Stuck};
 use std::collections::HashSet;
 use std::ops::Range;
+use utgard::debug::{Assigned, Location};
 use utgard::gp::{Instruction, Source, Stored, Target};
 
 /// A vertex program.

@@ -13,7 +13,6 @@ mod select;
 mod spill;
 mod tidy;
 
-use crate::debug::Assigned;
 use crate::edges;
 use crate::error::{Error, Result};
 use crate::interface::Interface;
@@ -22,6 +21,7 @@ use crate::layout::Table;
 use alloc::Outcome;
 use schedule::Mode;
 use std::collections::HashSet;
+use utgard::debug::Assigned;
 use utgard::pp::Instruction;
 
 /// A fragment program.

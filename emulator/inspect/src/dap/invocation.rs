@@ -1,8 +1,8 @@
 //! The current invocation: a quad of fragments, or a vertex.
 
-use super::debug::Values;
 use super::names::ProgramNames;
 use std::sync::Arc;
+use utgard::debug::Values;
 
 /// A fragment of a quad.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,10 +1,10 @@
 //! Names of the source: uniforms, attributes and varyings, by the symbols of a program.
 
 use super::Source;
-use super::debug::Debug;
 use emulator::driver::link::{elements, is_sampler};
 use emulator::exec::observed::Line;
 use loader::mbs::{NO_PARENT, Stage, Symbol, SymbolType};
+use utgard::debug::Debug;
 
 /// Limit on the names of a program.
 const MAX_NAMES: usize = 1024;

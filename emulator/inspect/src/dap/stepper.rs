@@ -1,7 +1,6 @@
 //! Observes the scalar engine and stops it.
 
 use super::breakpoints::{Breakpoints, Hit};
-use super::debug::{Location, Values};
 use super::invocation::{Invocation, Lane, Quad, Vertex, What};
 use super::programs::Programs;
 use emulator::exec::inputs::Inputs;
@@ -14,6 +13,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use utgard::debug::{Location, Values};
 
 /// How a run continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! What a compiler tells of a source: the functions that instructions come of, and where values of local variables are made.
+//! Debug information of programs that a compiler made: the functions that instructions come from, and where values of local
+//! variables are.
 
 /// Where an instruction leaves a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
