@@ -1,6 +1,6 @@
 //! Passes over modules: the output is valid, and contains the expected instructions.
 
-use skrymir_loader::spirv::{Grammar, for_wgsl, parse, print, split_interface, validate};
+use skrymir_loader::spirv::{Grammar, for_wgsl, parse, print, split_interface, validate, with_signs};
 
 /// The text of a module after a pass; both are valid.
 fn after(text: &str, pass: fn(&[u32]) -> skrymir_loader::Result<Vec<u32>>) -> String {
@@ -347,4 +347,95 @@ OpFunctionEnd
     );
     assert_eq!(out.matches("OpLoad %float").count(), 3, "{out}");
     assert!(out.contains("OpCompositeConstruct %v3float"), "{out}");
+}
+
+#[test]
+fn operations_get_operands_of_their_signedness() {
+    let text = compute(
+        "",
+        " %cell",
+        "OpExecutionMode %main LocalSize 1 1 1",
+        "%void = OpTypeVoid
+%type = OpTypeFunction %void
+%int = OpTypeInt 32 1
+%uint = OpTypeInt 32 0
+%pointer = OpTypePointer Private %int
+%cell = OpVariable %pointer Private
+%main = OpFunction %void None %type
+%label = OpLabel
+%a = OpLoad %int %cell
+%q = OpShiftRightLogical %int %a %a
+%s = OpSDiv %int %q %a
+OpStore %cell %s
+OpReturn
+OpFunctionEnd
+",
+    );
+    let after = after(&text, with_signs);
+    assert_eq!(
+        after.matches("OpBitcast").count(),
+        3,
+        "two operands and the result:\n{after}"
+    );
+    assert!(after.contains("OpShiftRightLogical %uint"), "{after}");
+}
+
+#[test]
+fn atomic_comparisons_of_the_other_signedness_are_unsupported() {
+    let text = compute(
+        "",
+        "",
+        "OpExecutionMode %main LocalSize 1 1 1",
+        "%void = OpTypeVoid
+%type = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%one = OpConstant %uint 1
+%none = OpConstant %uint 0
+%pointer = OpTypePointer Workgroup %uint
+%cell = OpVariable %pointer Workgroup
+%main = OpFunction %void None %type
+%label = OpLabel
+%old = OpAtomicSMax %uint %cell %one %none %one
+OpReturn
+OpFunctionEnd
+",
+    );
+    let error = with_signs(&parse(&text).unwrap()).unwrap_err();
+    assert_eq!(error.kind(), skrymir_loader::ErrorKind::Unsupported);
+    assert!(
+        error
+            .to_string()
+            .contains("OpAtomicSMax in memory of unsigned integers (at offset 0x"),
+        "{error}"
+    );
+    let same = text.replace("SMax", "UMax");
+    assert!(with_signs(&parse(&same).unwrap()).is_ok());
+}
+
+#[test]
+fn early_tests_with_effects_are_unsupported() {
+    let fragment = |modes: &str, code: &str| {
+        format!(
+            "OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint Fragment %main \"main\"
+OpExecutionMode %main OriginUpperLeft
+{modes}%void = OpTypeVoid
+%type = OpTypeFunction %void
+%main = OpFunction %void None %type
+%label = OpLabel
+{code}
+OpFunctionEnd
+"
+        )
+    };
+    let early = "OpExecutionMode %main EarlyFragmentTests\n";
+    let outcome = |text: String| for_wgsl(&parse(&text).unwrap()).map_err(|error| error.to_string());
+    assert!(outcome(fragment("", "OpKill")).is_ok());
+    assert!(outcome(fragment(early, "OpReturn")).is_ok());
+    let error = outcome(fragment(early, "OpKill")).unwrap_err();
+    assert!(
+        error.contains("EarlyFragmentTests of a shader that discards fragments (at offset 0x"),
+        "{error}"
+    );
 }

@@ -31,7 +31,7 @@ pub use known::{capability, class, decoration, dim, image_format, mode, model, o
 pub use specialize::specialize;
 pub use split::split_samplers;
 pub use summary::{EntryPoint, Resource, SpecConstant, Summary, Variable, summary};
-pub use transform::{for_wgsl, split_interface};
+pub use transform::{for_wgsl, split_interface, with_signs};
 pub use walk::{Bytes, Instruction, InstructionIn, Instructions, Source, Words, instructions, to_words};
 
 /// The format's name in errors.

@@ -6,7 +6,7 @@ use crate::place::{Place, Way};
 use crate::read::{is_compiled, read_for_wgsl, stage_of_model, unsplit_words};
 use crate::write::naga_text;
 use crate::{Error, ErrorKind, Language, Options, Result, Shader, Source, Target, read};
-use loader::spirv::transform::without_wide_products;
+use loader::spirv::transform::{for_hlsl, without_wide_products};
 use loader::spirv::{self, Grammar, ModuleIndex, model};
 use naga::ShaderStage;
 use naga::back::{glsl, hlsl};
@@ -130,6 +130,10 @@ pub fn translate(source: &Source<'_>, target: Target, options: &Options) -> Resu
     }
     let words = accepted(unsplit_words(source)?)?;
     let entry = entry(&words, source)?;
+    if target == Target::Hlsl {
+        let words = for_hlsl(&words)?;
+        return cross_written(&words, &entry, target, options);
+    }
     let written = cross_written(&words, &entry, target, options);
     let Err(error) = written else { return written };
     // Languages differ in the types of operands that their functions take.

@@ -2,7 +2,7 @@
 
 use crate::common::{data, files};
 use script::run::{Code, Compile, CompileError, Text, Verdict};
-use skrymir::loader::spirv::transform::{PASSES, Pass, bounded, build};
+use skrymir::loader::spirv::transform::{PASSES, Pass, bounded, build, for_hlsl, with_signs};
 use skrymir::loader::spirv::{self, Grammar, validate};
 use skrymir::runner::script::Compiler;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -66,7 +66,10 @@ fn modules_do_behind_each_pass_what_they_do_before_it() {
         ..vulkan::Options::default()
     };
     let context = vulkan::Context::new(&options).expect("a device");
-    for (name, pass) in PASSES.iter().chain(&[("bounded", bounded as Pass)]) {
+    for (name, pass) in PASSES
+        .iter()
+        .chain(&[("bounded", bounded as Pass), ("signs", with_signs), ("hlsl", for_hlsl)])
+    {
         let [(leave_out, _), (kill, _), ..] = PASSES;
         assert_eq!([leave_out, kill], ["leave-out", "kill"]);
         // What it leaves out is what `kill` has taken the use of.

@@ -1,9 +1,9 @@
 //! Arithmetic operations that WGSL lacks, by those that it has.
 
+use super::declarations::Declarations;
 use super::editor::{Editor, build, opcode};
 use crate::Result;
-use crate::spirv::{ModuleIndex, op, operand};
-use std::collections::HashMap;
+use crate::spirv::{ModuleIndex, op};
 
 const U_MUL_EXTENDED: u16 = 151;
 const S_MUL_EXTENDED: u16 = 152;
@@ -24,18 +24,10 @@ const MODF_STRUCT: u32 = 36;
 pub fn spelled(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
-    let is_set = |words: &&Vec<u32>| {
-        let name = words.get(2..).and_then(operand::string);
-        opcode(words) == op::EXT_INST_IMPORT && name.is_some_and(|(name, _)| name == "GLSL.std.450")
-    };
-    let set = module.body.iter().find(is_set).map(|words| words[1]);
+    let set = module.imported("GLSL.std.450");
+    let mut declared = Declarations::of(&index, &module);
     let start = module.functions_start();
     let old = module.body.split_off(start);
-    let mut types = Types {
-        index: &index,
-        declared: std::mem::take(&mut module.body),
-        constants: HashMap::new(),
-    };
     let mut body = Vec::with_capacity(old.len());
     for mut words in old {
         match (opcode(&words), words.as_slice()) {
@@ -64,23 +56,21 @@ pub fn spelled(words: &[u32]) -> Result<Vec<u32>> {
                 words[4] = F_SIGN;
                 body.push(words);
             }
-            (opcode @ (U_MUL_EXTENDED | S_MUL_EXTENDED), &[_, ty, id, a, b]) => match types.unsigned(&mut module, ty) {
-                Some(number) => types.product(&mut module, opcode == S_MUL_EXTENDED, [ty, id, a, b], number, &mut body),
-                None => body.push(words),
-            },
+            (opcode @ (U_MUL_EXTENDED | S_MUL_EXTENDED), &[_, ty, id, a, b]) => {
+                match unsigned(&index, &mut module, &mut declared, ty) {
+                    Some(number) => {
+                        let signed = opcode == S_MUL_EXTENDED;
+                        product(&mut module, &mut declared, signed, [ty, id, a, b], number, &mut body);
+                    }
+                    None => body.push(words),
+                }
+            }
             _ => body.push(words),
         }
     }
-    module.body = types.declared;
     module.body.append(&mut body);
+    declared.insert(&mut module);
     Ok(module.words())
-}
-
-/// The declarations, with those that are added.
-struct Types<'i, 'a> {
-    index: &'i ModuleIndex<'a>,
-    declared: Vec<Vec<u32>>,
-    constants: HashMap<(u32, u32), u32>,
 }
 
 /// The types of a product's halves: as declared, and unsigned.
@@ -88,127 +78,84 @@ struct Types<'i, 'a> {
 struct Number {
     own: u32,
     unsigned: u32,
-    uint: u32,
-    /// The number of components of a vector.
-    count: Option<u32>,
+    /// The number of components; 1 for a scalar.
+    count: u32,
 }
 
-impl Types<'_, '_> {
-    /// The member types of a struct of two equal 32-bit integers or vectors of them.
-    fn unsigned(&mut self, module: &mut Editor, ty: u32) -> Option<Number> {
-        let own = self.index.members(ty)?.next()?;
-        let vector: Option<[u32; 3]> = self.index.operands(own, op::TYPE_VECTOR);
-        let scalar = vector.map_or(own, |[_, scalar, _]| scalar);
-        let [_, 32, _] = self.index.operands(scalar, op::TYPE_INT)? else {
-            return None;
-        };
-        let uint = self.declare(module, op::TYPE_INT, &[32, 0]);
-        let count = vector.map(|[_, _, count]| count);
-        let unsigned = match count {
-            Some(count) => self.declare(module, op::TYPE_VECTOR, &[uint, count]),
-            None => uint,
-        };
-        Some(Number {
-            own,
-            unsigned,
-            uint,
-            count,
-        })
-    }
+/// The member types of a struct of two equal 32-bit integers or vectors of them.
+fn unsigned(index: &ModuleIndex, module: &mut Editor, declared: &mut Declarations, ty: u32) -> Option<Number> {
+    let own = index.members(ty)?.next()?;
+    let vector: Option<[u32; 3]> = index.operands(own, op::TYPE_VECTOR);
+    let (scalar, count) = vector.map_or((own, 1), |[_, scalar, count]| (scalar, count));
+    let [_, 32, _] = index.operands(scalar, op::TYPE_INT)? else {
+        return None;
+    };
+    let uint = declared.uint(module);
+    let unsigned = declared.vector(module, uint, count);
+    Some(Number { own, unsigned, count })
+}
 
-    /// A type, declared if it is missing.
-    fn declare(&mut self, module: &mut Editor, kind: u16, operands: &[u32]) -> u32 {
-        let is = |words: &&Vec<u32>| opcode(words) == kind && words[2..] == *operands;
-        if let Some(found) = self.declared.iter().find(is) {
-            return found[1];
-        }
+/// Computes both halves of a product from products of halves of its factors.
+fn product(
+    module: &mut Editor,
+    declared: &mut Declarations,
+    signed: bool,
+    [ty, id, a, b]: [u32; 4],
+    number: Number,
+    body: &mut Vec<Vec<u32>>,
+) {
+    let [half, low, sign] = [16, 0xffff, 31].map(|value| {
+        let scalar = declared.number(module, value);
+        declared.splat(module, number.unsigned, number.count, scalar)
+    });
+    let unsigned = number.unsigned;
+    let mut step = |opcode: u16, operands: &[u32]| {
         let id = module.fresh();
-        self.declared.push(build(kind, &[&[id], operands].concat()));
+        body.push(build(opcode, &[&[unsigned, id], operands].concat()));
         id
-    }
-
-    /// A constant with this number in every component.
-    fn constant(&mut self, module: &mut Editor, number: Number, value: u32) -> u32 {
-        if let Some(id) = self.constants.get(&(number.unsigned, value)) {
-            return *id;
+    };
+    let (a, b) = match number.own == unsigned {
+        true => (a, b),
+        false => (step(op::BITCAST, &[a]), step(op::BITCAST, &[b])),
+    };
+    let (a_low, a_high) = (
+        step(op::BITWISE_AND, &[a, low]),
+        step(op::SHIFT_RIGHT_LOGICAL, &[a, half]),
+    );
+    let (b_low, b_high) = (
+        step(op::BITWISE_AND, &[b, low]),
+        step(op::SHIFT_RIGHT_LOGICAL, &[b, half]),
+    );
+    let lowest = step(op::I_MUL, &[a_low, b_low]);
+    let first = step(op::I_MUL, &[a_high, b_low]);
+    let second = step(op::I_MUL, &[a_low, b_high]);
+    let highest = step(op::I_MUL, &[a_high, b_high]);
+    // None of these sums overflows 32 bits.
+    let carried = step(op::SHIFT_RIGHT_LOGICAL, &[lowest, half]);
+    let first = step(op::I_ADD, &[first, carried]);
+    let rest = step(op::BITWISE_AND, &[first, low]);
+    let second = step(op::I_ADD, &[second, rest]);
+    let (first, second) = (
+        step(op::SHIFT_RIGHT_LOGICAL, &[first, half]),
+        step(op::SHIFT_RIGHT_LOGICAL, &[second, half]),
+    );
+    let high = step(op::I_ADD, &[highest, first]);
+    let mut high = step(op::I_ADD, &[high, second]);
+    let mut product = step(op::I_MUL, &[a, b]);
+    if signed {
+        // A negative factor counts as 2^32 too many.
+        for (factor, other) in [(a, b), (b, a)] {
+            let negative = step(op::SHIFT_RIGHT_LOGICAL, &[factor, sign]);
+            let more = step(op::I_MUL, &[negative, other]);
+            high = step(op::I_SUB, &[high, more]);
         }
-        let scalar = module.fresh();
-        self.declared.push(build(op::CONSTANT, &[number.uint, scalar, value]));
-        let id = match number.count {
-            None => scalar,
-            Some(count) => {
-                let id = module.fresh();
-                let parts = vec![scalar; count as usize];
-                self.declared.push(build(
-                    op::CONSTANT_COMPOSITE,
-                    &[&[number.unsigned, id], &parts[..]].concat(),
-                ));
-                id
-            }
-        };
-        self.constants.insert((number.unsigned, value), id);
-        id
     }
-
-    /// Computes both halves of a product from products of halves of its factors.
-    fn product(
-        &mut self,
-        module: &mut Editor,
-        signed: bool,
-        [ty, id, a, b]: [u32; 4],
-        number: Number,
-        body: &mut Vec<Vec<u32>>,
-    ) {
-        let [half, low, sign] = [16, 0xffff, 31].map(|value| self.constant(module, number, value));
-        let unsigned = number.unsigned;
-        let mut step = |opcode: u16, operands: &[u32]| {
-            let id = module.fresh();
-            body.push(build(opcode, &[&[unsigned, id], operands].concat()));
-            id
-        };
-        let (a, b) = match number.own == unsigned {
-            true => (a, b),
-            false => (step(op::BITCAST, &[a]), step(op::BITCAST, &[b])),
-        };
-        let (a_low, a_high) = (
-            step(op::BITWISE_AND, &[a, low]),
-            step(op::SHIFT_RIGHT_LOGICAL, &[a, half]),
-        );
-        let (b_low, b_high) = (
-            step(op::BITWISE_AND, &[b, low]),
-            step(op::SHIFT_RIGHT_LOGICAL, &[b, half]),
-        );
-        let lowest = step(op::I_MUL, &[a_low, b_low]);
-        let first = step(op::I_MUL, &[a_high, b_low]);
-        let second = step(op::I_MUL, &[a_low, b_high]);
-        let highest = step(op::I_MUL, &[a_high, b_high]);
-        // None of these sums overflows 32 bits.
-        let carried = step(op::SHIFT_RIGHT_LOGICAL, &[lowest, half]);
-        let first = step(op::I_ADD, &[first, carried]);
-        let rest = step(op::BITWISE_AND, &[first, low]);
-        let second = step(op::I_ADD, &[second, rest]);
-        let (first, second) = (
-            step(op::SHIFT_RIGHT_LOGICAL, &[first, half]),
-            step(op::SHIFT_RIGHT_LOGICAL, &[second, half]),
-        );
-        let high = step(op::I_ADD, &[highest, first]);
-        let mut high = step(op::I_ADD, &[high, second]);
-        let mut product = step(op::I_MUL, &[a, b]);
-        if signed {
-            // A negative factor counts as 2^32 too many.
-            for (factor, other) in [(a, b), (b, a)] {
-                let negative = step(op::SHIFT_RIGHT_LOGICAL, &[factor, sign]);
-                let more = step(op::I_MUL, &[negative, other]);
-                high = step(op::I_SUB, &[high, more]);
-            }
+    if number.own != unsigned {
+        for half in [&mut product, &mut high] {
+            let cast = module.fresh();
+            body.push(build(op::BITCAST, &[number.own, cast, *half]));
+            *half = cast;
         }
-        if number.own != unsigned {
-            for half in [&mut product, &mut high] {
-                let cast = module.fresh();
-                body.push(build(op::BITCAST, &[number.own, cast, *half]));
-                *half = cast;
-            }
-        }
-        body.push(build(op::COMPOSITE_CONSTRUCT, &[ty, id, product, high]));
     }
+    body.push(build(op::COMPOSITE_CONSTRUCT, &[ty, id, product, high]));
 }

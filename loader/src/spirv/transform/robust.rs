@@ -2,7 +2,7 @@
 //! first if it is negative.
 
 use super::editor::{Editor, build, opcode, result, seal};
-use crate::spirv::{Grammar, ModuleIndex, capability, op, operand};
+use crate::spirv::{Grammar, ModuleIndex, capability, op};
 use crate::{Error, Result};
 use std::collections::HashMap;
 
@@ -111,12 +111,8 @@ impl Bounds<'_, '_> {
         if let Some(id) = self.set {
             return id;
         }
-        let is_set = |words: &&Vec<u32>| {
-            let name = words.get(2..).and_then(operand::string);
-            opcode(words) == op::EXT_INST_IMPORT && name.is_some_and(|(name, _)| name == SET)
-        };
-        let id = match self.module.body.iter().find(is_set) {
-            Some(words) => words[1],
+        let id = match self.module.imported(SET) {
+            Some(id) => id,
             None => {
                 let id = self.module.fresh();
                 let mut words = vec![u32::from(op::EXT_INST_IMPORT), id];

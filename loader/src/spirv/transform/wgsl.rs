@@ -1,10 +1,11 @@
 //! The passes for WGSL.
 
 use super::{
-    chains, exits, extensions, fallthrough, flat, flatten, interface, operations, spec_constants, strides, subgroups,
-    workgroup,
+    chains, early, exits, extensions, fallthrough, flat, flatten, interface, operations, spec_constants, strides,
+    subgroups, workgroup,
 };
 use crate::Result;
+use crate::spirv::ModuleIndex;
 
 /// A rewriting of a module that keeps its meaning.
 pub type Pass = fn(&[u32]) -> Result<Vec<u32>>;
@@ -31,8 +32,9 @@ pub const PASSES: [(&str, Pass); 14] = [
 /// workgroup memory, which WGSL always zeroes.
 ///
 /// # Errors
-/// Invalid for a broken module.
+/// Invalid for a broken module; Unsupported for early fragment tests that late ones cannot replace.
 pub fn for_wgsl(words: &[u32]) -> Result<Vec<u32>> {
+    early::refuse(&ModuleIndex::new(words)?)?;
     let mut passes = PASSES.iter();
     let words = passes.try_fold(words.to_vec(), |words, (_, pass)| pass(&words))?;
     workgroup::without_zeros(&words)

@@ -14,7 +14,7 @@ use control::{switches_in_order, undefined_outside};
 use loader::SourceError;
 use loader::spirv::layout::{Rules, lay_out};
 use loader::spirv::transform::{leave_at_merges, without_fallthrough};
-use loader::spirv::{ModuleIndex, class, for_wgsl, model, split_interface, split_samplers};
+use loader::spirv::{ModuleIndex, class, for_wgsl, model, split_interface, split_samplers, with_signs};
 use naga::ShaderStage;
 use std::ops::Range;
 use std::path::Path;
@@ -410,7 +410,7 @@ pub fn words(source: &Source<'_>) -> Result<Vec<u32>> {
 }
 
 fn words_for_naga(source: &Source<'_>, words: Vec<u32>) -> Result<Vec<u32>> {
-    let words = split_interface(&split_samplers(&words)?)?;
+    let words = split_interface(&split_samplers(&with_signs(&words)?)?)?;
     let words = undefined_outside(&leave_at_merges(&words)?).into_owned();
     let words = match switches_in_order(&words) {
         Ok(ordered) => ordered.into_owned(),
