@@ -26,6 +26,8 @@ pub enum FaultKind {
     Budget,
     /// More than the hardware, or this emulator, has room for.
     Limit,
+    /// The host ended the job.
+    Cancelled,
 }
 
 /// The end of a job; one machine word wide. Its [`Details`] are read as its fields.
@@ -136,6 +138,7 @@ impl fmt::Display for Fault {
             FaultKind::Program => "bad program",
             FaultKind::Budget => "budget spent",
             FaultKind::Limit => "limit passed",
+            FaultKind::Cancelled => "cancelled",
         };
         write!(f, "{job}: {kind}: {}", self.message)?;
         if let Some(address) = self.address {

@@ -50,6 +50,7 @@
 extern crate wasm_test;
 
 pub mod blend;
+pub mod cancellation;
 pub mod driver;
 pub mod dump;
 pub mod exec;

@@ -443,6 +443,10 @@ fn options(args: &GlesArgs) -> Result<Options> {
     if args.mali450 {
         options.hardware = Hardware::Mali450;
     }
+    // Recordings and pictures of one program have everything that it drew.
+    if args.serve.is_none() {
+        options.grace = None;
+    }
     let (record, frames) = (args.record.clone(), args.dump_frames.clone());
     let (stats, dump) = (args.stats, args.dump);
     let report = args.report.as_deref().map(gles::Report::create).transpose()?;

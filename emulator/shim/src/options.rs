@@ -8,6 +8,7 @@ use crate::stats::Clients;
 use emulator::exec::Engine;
 use emulator::memory::Memory;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The GPU that a device reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,9 @@ pub type Watcher = dyn Fn(u64) -> Box<dyn Watch> + Send + Sync;
 /// Maximum total bytes of a device's objects: its address space.
 pub(crate) const ADDRESS_SPACE: u64 = 1 << 32;
 
+/// How long the jobs of a closed device wait for other devices' fences, as in the kernel.
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
+
 /// Options of devices.
 pub struct Options {
     /// The reported GPU.
@@ -39,6 +43,9 @@ pub struct Options {
     pub engine: Box<dyn Fn() -> Box<dyn Engine> + Send + Sync>,
     /// Creates the observers.
     pub watcher: Box<Watcher>,
+    /// How long a closed device's jobs may still run, and wait for fences of other devices; without it they run to their
+    /// end, and wait for at most a second.
+    pub grace: Option<Duration>,
     /// All objects of all devices.
     pub registry: Registry,
     /// All open devices.
@@ -59,7 +66,7 @@ impl Watch for IgnoreEvents {
 }
 
 impl Options {
-    /// A Mali-400 with one pixel processor; `engine` is called for every device.
+    /// A Mali-400 with one pixel processor, and a second of grace; `engine` is called for every device.
     pub fn new(engine: impl Fn() -> Box<dyn Engine> + Send + Sync + 'static) -> Self {
         Self {
             hardware: Hardware::default(),
@@ -68,6 +75,7 @@ impl Options {
             memory: ADDRESS_SPACE,
             engine: Box::new(engine),
             watcher: Box::new(|_| Box::new(IgnoreEvents)),
+            grace: Some(GRACE),
             registry: Registry::default(),
             clients: Clients::default(),
             screen: None,

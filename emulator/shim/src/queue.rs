@@ -6,23 +6,21 @@
 use crate::event::{Event, Job, Pipe, Watch, Work};
 use crate::fence::{Fence, Signal};
 use crate::job::{self, FAILED, Request};
-use crate::options::{ADDRESS_SPACE, Hardware, Options};
+use crate::options::{ADDRESS_SPACE, GRACE, Hardware, Options};
 use crate::shared::Mapping;
 use crate::space;
 use crate::stats::Counters;
+use emulator::cancellation::Cancellation;
 use emulator::fault::{Fault, FaultKind};
 use emulator::gpu::Gpu;
 use emulator::memory::Memory;
 use std::io;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-
-/// How long the jobs of a closed device wait for other devices' fences, as in the kernel.
-const GRACE: Duration = Duration::from_secs(1);
 
 /// Limit on queued commands; a sender of more blocks.
 const ROOM: usize = 64;
@@ -54,12 +52,16 @@ pub(crate) enum Command {
     },
 }
 
-/// A device's queue; dropping it runs all queued commands.
+/// A device's queue; dropping it runs all queued commands, as long as the device's [grace](Options::grace) lasts.
 pub(crate) struct Queue {
     sender: Option<SyncSender<Command>>,
     /// When the device was closed.
     closed: Arc<OnceLock<Instant>>,
     worker: Option<JoinHandle<()>>,
+    /// Disconnected when the worker ends.
+    ended: Receiver<()>,
+    cancellation: Cancellation,
+    grace: Option<Duration>,
     counters: Arc<Counters>,
 }
 
@@ -72,15 +74,23 @@ impl Queue {
         let (sender, receiver) = sync_channel(ROOM);
         let watch = (options.watcher)(number);
         let closed = Arc::default();
+        let (running, ended) = channel();
+        let (cancellation, grace) = (Cancellation::default(), options.grace);
         let work = {
-            let (counters, closed) = (counters.clone(), Arc::clone(&closed));
-            move || Worker::new(&options, watch, counters, closed).run(&receiver)
+            let (counters, closed, cancellation) = (counters.clone(), Arc::clone(&closed), cancellation.clone());
+            move || {
+                Worker::new(&options, watch, counters, closed, cancellation).run(&receiver);
+                drop(running);
+            }
         };
         let worker = std::thread::Builder::new().name(format!("mali {number}")).spawn(work)?;
         Ok(Self {
             sender: Some(sender),
             closed,
             worker: Some(worker),
+            ended,
+            cancellation,
+            grace,
             counters,
         })
     }
@@ -96,10 +106,15 @@ impl Queue {
         }
     }
 
-    /// Runs all queued commands, and ends; returns whether the worker never panicked.
+    /// Runs all queued commands, or cancels them after the grace, and ends; returns whether the worker never panicked.
     pub(crate) fn finish(&mut self) -> bool {
         let _ = self.closed.set(Instant::now());
         self.sender = None;
+        if let Some(grace) = self.grace
+            && self.ended.recv_timeout(grace) == Err(RecvTimeoutError::Timeout)
+        {
+            self.cancellation.cancel();
+        }
         self.worker.take().is_none_or(|worker| worker.join().is_ok())
     }
 }
@@ -118,11 +133,19 @@ struct Worker {
     counters: Arc<Counters>,
     jobs: u64,
     closed: Arc<OnceLock<Instant>>,
+    cancellation: Cancellation,
 }
 
 impl Worker {
-    fn new(options: &Options, watch: Box<dyn Watch>, counters: Arc<Counters>, closed: Arc<OnceLock<Instant>>) -> Self {
-        let mut gpu = Gpu::new((options.engine)()).with_threads(options.threads);
+    fn new(
+        options: &Options,
+        watch: Box<dyn Watch>,
+        counters: Arc<Counters>,
+        closed: Arc<OnceLock<Instant>>,
+        cancellation: Cancellation,
+    ) -> Self {
+        let gpu = Gpu::new((options.engine)()).with_threads(options.threads);
+        let mut gpu = gpu.with_cancellation(cancellation.clone());
         gpu.memory = Memory::with_limit(ADDRESS_SPACE);
         let mut worker = Self {
             gpu,
@@ -131,6 +154,7 @@ impl Worker {
             counters,
             jobs: 0,
             closed,
+            cancellation,
         };
         if worker.hardware == Hardware::Mali450 {
             // Private memory for generated tile lists.
@@ -161,7 +185,7 @@ impl Worker {
                     let _ = self.gpu.memory.unmap(address);
                 }
                 Command::Run { request, after, done } => {
-                    if self.wait(&after) {
+                    if self.wait(&after) && !self.cancellation.is_cancelled() {
                         self.job(&request);
                     }
                     self.counters.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -234,5 +258,95 @@ impl Worker {
         count.fetch_add(1, Ordering::Relaxed);
         self.counters.busy.fetch_add(time.as_nanos() as u64, Ordering::Relaxed);
         self.tell(&Event::Done { job, outcome, time });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use emulator::exec::scalar::Scalar;
+    use emulator::memory::Backing;
+    use std::fs::File;
+    use utgard::frame::GpFrame;
+    use utgard::gp::Instruction;
+    use utgard::stream::{Program, ProgramInfo, RunVertices, VertexCommand};
+
+    const INSTRUCTIONS: u16 = 512;
+    const BASE: u32 = 0x10000;
+
+    /// A buffer with a program, and a stream that runs it for 2^24 - 1 vertices: minutes of the scalar engine.
+    fn long() -> (Mapping, Request) {
+        let program = Instruction::NOP_WORDS.repeat(usize::from(INSTRUCTIONS));
+        let start = BASE + 4 * program.len() as u32;
+        let commands: [VertexCommand; 3] = [
+            ProgramInfo {
+                last: INSTRUCTIONS - 1,
+                prefetch: 0,
+            }
+            .into(),
+            Program {
+                address: BASE,
+                instructions: INSTRUCTIONS,
+            }
+            .into(),
+            RunVertices {
+                indexed: false,
+                count: (1 << 24) - 1,
+            }
+            .into(),
+        ];
+        let words = program
+            .into_iter()
+            .chain(commands.iter().flat_map(|command| command.encode()));
+        let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
+        let file = File::from(rustix::fs::memfd_create("test", rustix::fs::MemfdFlags::CLOEXEC).unwrap());
+        let length = bytes.len().next_multiple_of(4096);
+        file.set_len(length as u64).unwrap();
+        let mapping = Mapping::new(&file, length).unwrap();
+        mapping.write(0, &bytes);
+        let frame = GpFrame {
+            vertex_start: start,
+            vertex_end: BASE + bytes.len() as u32,
+            ..GpFrame::default()
+        };
+        let request = Request {
+            pipe: Pipe::Gp,
+            frame: frame.to_words().to_vec(),
+            objects: vec![(BASE, 1)],
+        };
+        (mapping, request)
+    }
+
+    #[test]
+    fn jobs_of_a_closed_device_end_after_its_grace() {
+        let mut options = Options::new(|| Box::new(Scalar));
+        options.grace = Some(Duration::from_millis(50));
+        let counters = Arc::<Counters>::default();
+        let mut queue = Queue::new(Arc::new(options), 0, counters.clone()).unwrap();
+        let mut fences = Vec::new();
+        for at in 0..3 {
+            let (mapping, request) = long();
+            if at == 0 {
+                let address = BASE;
+                queue.send(Command::Map {
+                    address,
+                    mapping,
+                    flags: 0,
+                });
+            }
+            let (done, fence) = Signal::new();
+            queue.send(Command::Run {
+                request,
+                after: Vec::new(),
+                done,
+            });
+            fences.push(fence);
+        }
+        let start = Instant::now();
+        assert!(!fences[0].wait_for(Duration::from_millis(100)), "the job is not long");
+        assert!(queue.finish());
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+        assert!(fences.iter().all(|fence| fence.is_done()));
+        assert_eq!(counters.gp.load(Ordering::Relaxed), 1, "the queued jobs do not run");
     }
 }

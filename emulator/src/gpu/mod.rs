@@ -17,6 +17,7 @@ mod vectors;
 
 pub use pp::{PixelStats, TileOp, TileOps};
 
+use crate::cancellation::Cancellation;
 use crate::exec::Engine;
 use crate::fault::{Fault, FaultKind, Job, Result};
 use crate::memory::Memory;
@@ -59,6 +60,7 @@ pub struct Gpu {
     /// Whether the last PP job had work for all of them.
     is_large: bool,
     budget: u64,
+    cancellation: Cancellation,
     /// Allocations for the next job's pictures.
     spare: Vec<Runs>,
     cache: Cache,
@@ -95,6 +97,7 @@ impl Gpu {
             pool: None,
             is_large: false,
             budget: BUDGET,
+            cancellation: Cancellation::default(),
             spare: Vec::new(),
             cache: Cache::default(),
             silicon,
@@ -126,6 +129,13 @@ impl Gpu {
         self
     }
 
+    /// Sets the flag that ends jobs.
+    #[must_use]
+    pub fn with_cancellation(mut self, cancellation: Cancellation) -> Self {
+        self.cancellation = cancellation;
+        self
+    }
+
     /// Runs a GP job: the vertex stream, then the polygon list builder's (docs/spec/mali/kernel.md, section 5).
     ///
     /// # Errors
@@ -142,7 +152,7 @@ impl Gpu {
         let frame = GpFrame::from_words(frame);
         // The next job's geometry is as large, in most cases.
         self.pool.iter().filter(|_| self.is_large).for_each(ThreadPool::prewake);
-        let mut shader = vertex::VertexShader::new(self.budget, &self.cache);
+        let mut shader = vertex::VertexShader::new(self.budget, &self.cancellation, &self.cache);
         let (start, end) = (frame.vertex_start, frame.vertex_end);
         let workers = (&*self.engine, self.pool.as_ref());
         shader.run(&mut self.memory, start, end, workers, &mut self.notes)?;
@@ -197,6 +207,7 @@ impl Gpu {
                 cache: &self.cache,
                 pool: self.pool.as_ref().filter(|_| watch.is_none()),
                 instructions: self.budget,
+                cancellation: &self.cancellation,
                 silicon: self.silicon,
                 fast_paths: self.engine.fast_paths(),
                 watch,

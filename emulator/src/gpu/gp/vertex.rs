@@ -2,6 +2,7 @@
 //! (docs/spec/mali/streams.md, section 1).
 
 use super::outputs::{Borrowed, MAX_NEAR, lend, plain, store, store_apart};
+use crate::cancellation::Cancellation;
 use crate::exec::{Engine, MAX_VERTICES as BATCH, MISSING, Row, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRows};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::gpu::cache::Cache;
@@ -52,15 +53,17 @@ pub struct VertexShader<'a> {
     pub ran: u64,
     /// The limit of instructions.
     budget: u64,
+    cancellation: &'a Cancellation,
 }
 
 impl<'a> VertexShader<'a> {
     /// A shader without a program, that may run `budget` instructions.
-    pub fn new(budget: u64, cache: &'a Cache) -> Self {
+    pub fn new(budget: u64, cancellation: &'a Cancellation, cache: &'a Cache) -> Self {
         Self {
             cache,
             ran: 0,
             budget,
+            cancellation,
             program: Vec::new(),
             uniforms: vec![[0.0; 4]; VERTEX_MEMORY],
             instructions: 0,
@@ -172,6 +175,7 @@ impl<'a> VertexShader<'a> {
             claims: WorkQueue::new(work.batches().div_ceil(work.claim) as usize, threads as usize),
             ran: AtomicU64::new(first),
             budget: self.budget,
+            cancellation: self.cancellation,
             faults: Mutex::default(),
             notes: Mutex::new(notes),
         };
@@ -266,6 +270,7 @@ struct Shared<'a> {
     /// Instructions that all vertices ran, and how many they may.
     ran: AtomicU64,
     budget: u64,
+    cancellation: &'a Cancellation,
     /// Faults, each with its batch.
     faults: Mutex<Vec<(u32, Fault)>>,
     notes: Mutex<&'a mut Notes>,
@@ -282,6 +287,7 @@ impl<'a> Shared<'a> {
 
     /// Counts instructions that ran.
     fn settle(&self, ran: &mut u64) -> Result<()> {
+        self.cancellation.check()?;
         let more = std::mem::take(ran);
         if self.ran.fetch_add(more, Ordering::Relaxed) + more > self.budget {
             let what = "the vertices run more instructions than a job may";
@@ -607,7 +613,8 @@ mod tests {
     #[test]
     fn vertices_that_read_what_others_store_are_found() {
         let cache = Cache::default();
-        let mut shader = VertexShader::new(0, &cache);
+        let cancellation = Cancellation::default();
+        let mut shader = VertexShader::new(0, &cancellation, &cache);
         shader.attributes = vec![VertexSpec::floats(0x1000, 4, 16)];
         let mut are_apart = |output: VertexSpec, count: u32| {
             shader.outputs = vec![VertexSpec::floats(0x9000, 4, 16), output];

@@ -6,6 +6,7 @@ use super::scene::{self, BinnedScene, Scene};
 use super::tile_op::TileOps;
 use super::variant::{FragmentVariant, context};
 use super::worker::{InstructionBudget, JobContext, TileWorker};
+use crate::cancellation::Cancellation;
 use crate::exec::{Engine, MAX_QUADS};
 use crate::fault::{Fault, Result};
 use crate::gpu::binning::lists::Lists;
@@ -39,6 +40,8 @@ pub(crate) struct Limits<'a> {
     pub pool: Option<&'a ThreadPool>,
     /// Instructions that all fragments may run together.
     pub instructions: u64,
+    /// Ends the job.
+    pub cancellation: &'a Cancellation,
     /// The hardware that is supposed.
     pub silicon: Silicon,
     /// Fast paths may be taken.
@@ -207,7 +210,10 @@ impl Job<'_> {
         let worker = |number: usize| {
             let variants = FragmentVariant::all(scene, frame);
             let job = JobContext::new(memory, frame, scene, engine, &variants, limits.watch);
-            let mut worker = TileWorker::new(job, InstructionBudget::new(&ran, limits.instructions));
+            let mut worker = TileWorker::new(
+                job,
+                InstructionBudget::new(&ran, limits.instructions, limits.cancellation),
+            );
             worker.output.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
             let mut fault = None;
             while fault.is_none()

@@ -6,6 +6,7 @@ use super::scene::{self, Ready, Scene, Shader};
 use super::setup::Block;
 use super::tile_op::{TileOp, TileOps};
 use super::variant::{FragmentVariant, KernelInfo, context};
+use crate::cancellation::Cancellation;
 use crate::exec::{Engine, FragmentContext, Fragments, MAX_QUADS, Quads, TileReader};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::fragment_ops::reloaded;
@@ -97,16 +98,18 @@ impl<'a> JobContext<'a> {
 pub(crate) struct InstructionBudget<'a> {
     ran: &'a AtomicU64,
     budget: u64,
+    cancellation: &'a Cancellation,
     /// Instructions that are not in that sum yet.
     unsettled: u64,
 }
 
 impl<'a> InstructionBudget<'a> {
     /// A worker's part of the sum.
-    pub(super) fn new(ran: &'a AtomicU64, budget: u64) -> Self {
+    pub(super) fn new(ran: &'a AtomicU64, budget: u64, cancellation: &'a Cancellation) -> Self {
         Self {
             ran,
             budget,
+            cancellation,
             unsettled: 0,
         }
     }
@@ -124,6 +127,7 @@ impl<'a> InstructionBudget<'a> {
 
     /// Adds what was counted to the sum of all workers, which has to be done in the end, too.
     pub(super) fn settle(&mut self) -> Result<()> {
+        self.cancellation.check()?;
         let more = std::mem::take(&mut self.unsettled);
         let all = self.ran.fetch_add(more, Ordering::Relaxed) + more;
         if all > self.budget {

@@ -421,6 +421,7 @@ fn exception(stop: &Stop) -> Answer {
         FaultKind::Program => "program",
         FaultKind::Budget => "budget",
         FaultKind::Limit => "limit",
+        FaultKind::Cancelled => "cancelled",
     };
     Ok(json!({
         "exceptionId": kind, "description": fault.to_string(), "breakMode": "always",
