@@ -1,4 +1,4 @@
-//! Rows on the processor's vector units: 256 bits of x86, NEON, and a portable form. Every operation gives each
+//! Rows on the processor's vector units: 512 and 256 bits of x86, NEON, and a portable form. Every operation gives each
 //! lane the bits [`One`](num::lanes::One) gives.
 //!
 //! The types of lanes stay inside the crate, and only `dispatch!` names them: it takes a `Found`, which can be had
@@ -110,13 +110,29 @@ mod x86;
 pub(crate) use neon::Neon;
 pub(crate) use num::portable::Portable;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use x86::Avx2;
+pub(crate) use x86::{Avx2, Avx512};
 
 /// Runs a generic function with the best lanes of this processor, compiled for them.
 ///
 /// `$body` is a function generic in [`QuadLanes`](num::lanes::QuadLanes); the arguments are its own. `$found` is a [`Found`].
+/// With `256` behind it, the function is not compiled for 512 bits: the wide engine's loops are large, and where there are
+/// 512 bits machine code does most of their work.
 macro_rules! dispatch {
-    ($body:ident($($arg:ident: $type:ty),* $(,)?) -> $out:ty, $found:expr) => {{
+    ($body:ident($($arg:ident: $type:ty),* $(,)?) -> $out:ty, $found:expr $(,)?) => {{
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
+        fn widest($($arg: $type),*) -> $out {
+            $body::<$crate::simd::Avx512>($($arg),*)
+        }
+        let found: $crate::simd::Found = $found;
+        match found.level() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor was found to have it, for there is no other way to such a value.
+            $crate::simd::Level::Avx512 => unsafe { widest($($arg),*) },
+            _ => $crate::simd::dispatch!($body($($arg: $type),*) -> $out, found, 256),
+        }
+    }};
+    ($body:ident($($arg:ident: $type:ty),* $(,)?) -> $out:ty, $found:expr, 256) => {{
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,f16c")]
         fn wide($($arg: $type),*) -> $out {
@@ -133,7 +149,6 @@ macro_rules! dispatch {
         }
     }};
 }
-
 pub(crate) use dispatch;
 
 #[cfg(test)]
@@ -240,7 +255,7 @@ mod tests {
                 };
                 rows.iter().map(|row| row.map(clean)).collect()
             };
-            for found in [Level::Neon, Level::Avx2].map(Found::at_most) {
+            for found in [Level::Neon, Level::Avx2, Level::Avx512].map(Found::at_most) {
                 let rows = dispatch!(all(a: &[f32; 16], b: &[f32; 16]) -> Vec<[u32; 16]>, found);
                 assert_eq!(plain(&rows), plain(&portable), "{found:?} {a:?} {b:?}");
             }

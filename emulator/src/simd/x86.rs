@@ -1,4 +1,4 @@
-//! 256 bits of x86. Longer registers are machine code's alone.
+//! 256 and 512 bits of x86.
 
 use super::FetchFor;
 use num::lanes::{Lanes, QuadLanes};
@@ -25,6 +25,10 @@ fn fetch_lines<const HINT: i32>(bytes: &[u8]) {
 /// Eight lanes of 256 bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx2;
+
+/// Sixteen lanes of 512 bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512;
 
 impl Lanes for Avx2 {
     const COUNT: usize = 8;
@@ -124,5 +128,100 @@ impl QuadLanes for Avx2 {
         right(a: __m256) -> __m256 = _mm256_permute_ps::<0b11_11_01_01>(a);
         upper(a: __m256) -> __m256 = _mm256_permute_ps::<0b01_00_01_00>(a);
         lower(a: __m256) -> __m256 = _mm256_permute_ps::<0b11_10_11_10>(a);
+    }
+}
+
+impl Lanes for Avx512 {
+    const COUNT: usize = 16;
+    type V = __m512;
+    type M = __mmask16;
+
+    #[inline(always)]
+    fn load(row: &[f32]) -> __m512 {
+        let row: &[f32; 16] = row[..16].try_into().expect("sixteen lanes");
+        // SAFETY: the processor has the instruction (see the module); sixteen floats are there, unaligned is fine.
+        unsafe { _mm512_loadu_ps(row.as_ptr()) }
+    }
+    #[inline(always)]
+    fn store(row: &mut [f32], value: __m512) {
+        let row: &mut [f32; 16] = (&mut row[..16]).try_into().expect("sixteen lanes");
+        // SAFETY: as in `load`.
+        unsafe { _mm512_storeu_ps(row.as_mut_ptr(), value) }
+    }
+    #[inline(always)]
+    fn lookup(table: &[f32; 16], at: __m512) -> __m512 {
+        let table = Self::load(table);
+        // SAFETY: the processor has the instructions (see the module).
+        unsafe { _mm512_permutexvar_ps(_mm512_cvttps_epi32(at), table) }
+    }
+    #[inline(always)]
+    fn texels(words: &[u32], start: __m512, at: __m512) -> [__m512; 4] {
+        assert!(!words.is_empty());
+        let last = words.len().min(1 << 30) as i32 - 1;
+        // SAFETY: as for 256 bits.
+        unsafe {
+            let at = _mm512_add_epi32(_mm512_cvttps_epi32(start), _mm512_cvttps_epi32(at));
+            let at = _mm512_min_epu32(at, _mm512_set1_epi32(last));
+            let texel = _mm512_i32gather_epi32::<4>(at, words.as_ptr().cast());
+            let byte = _mm512_set1_epi32(0xff);
+            [
+                _mm512_cvtepi32_ps(_mm512_and_si512(texel, byte)),
+                _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32::<8>(texel), byte)),
+                _mm512_cvtepi32_ps(_mm512_and_si512(_mm512_srli_epi32::<16>(texel), byte)),
+                _mm512_cvtepi32_ps(_mm512_srli_epi32::<24>(texel)),
+            ]
+        }
+    }
+    forward! {
+        splat(value: f32) -> __m512 = _mm512_set1_ps(value);
+        add(a: __m512, b: __m512) -> __m512 = _mm512_add_ps(a, b);
+        sub(a: __m512, b: __m512) -> __m512 = _mm512_sub_ps(a, b);
+        mul(a: __m512, b: __m512) -> __m512 = _mm512_mul_ps(a, b);
+        div(a: __m512, b: __m512) -> __m512 = _mm512_div_ps(a, b);
+        sqrt(a: __m512) -> __m512 = _mm512_sqrt_ps(a);
+        floor(a: __m512) -> __m512 = _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(a);
+        trunc(a: __m512) -> __m512 = _mm512_roundscale_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(a);
+        abs(a: __m512) -> __m512 = _mm512_andnot_ps(_mm512_set1_ps(-0.0), a);
+        neg(a: __m512) -> __m512 = _mm512_xor_ps(_mm512_set1_ps(-0.0), a);
+        min(a: __m512, b: __m512) -> __m512 = _mm512_min_ps(a, b);
+        max(a: __m512, b: __m512) -> __m512 = _mm512_max_ps(a, b);
+        gt(a: __m512, b: __m512) -> __mmask16 = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b);
+        ge(a: __m512, b: __m512) -> __mmask16 = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(a, b);
+        eq(a: __m512, b: __m512) -> __mmask16 = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, b);
+        ne(a: __m512, b: __m512) -> __mmask16 = _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(a, b);
+        select(mask: __mmask16, a: __m512, b: __m512) -> __m512 = _mm512_mask_blend_ps(mask, b, a);
+        round_half(a: __m512) -> __m512 = {
+            let half = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a);
+            // Without an exponent it is zero or a denormal.
+            _mm512_maskz_cvtph_ps(_mm256_test_epi16_mask(half, _mm256_set1_epi16(0x7c00)), half)
+        };
+        power(exponent: __m512) -> __m512 = {
+            let biased = _mm512_add_epi32(_mm512_cvttps_epi32(exponent), _mm512_set1_epi32(127));
+            _mm512_castsi512_ps(_mm512_slli_epi32::<23>(biased))
+        };
+        split(a: __m512) -> (__m512, __m512) = {
+            let bits = _mm512_castps_si512(a);
+            let exponent = _mm512_cvtepi32_ps(_mm512_srli_epi32::<23>(bits));
+            let mantissa = _mm512_and_si512(bits, _mm512_set1_epi32(0x007f_ffff));
+            let mantissa = _mm512_or_si512(mantissa, _mm512_set1_epi32(0x3f80_0000));
+            (_mm512_sub_ps(exponent, _mm512_set1_ps(127.0)), _mm512_castsi512_ps(mantissa))
+        };
+    }
+    #[inline(always)]
+    fn mask(bits: u32) -> __mmask16 {
+        bits as __mmask16
+    }
+    #[inline(always)]
+    fn bits(mask: __mmask16) -> u32 {
+        u32::from(mask)
+    }
+}
+
+impl QuadLanes for Avx512 {
+    forward! {
+        left(a: __m512) -> __m512 = _mm512_permute_ps::<0b10_10_00_00>(a);
+        right(a: __m512) -> __m512 = _mm512_permute_ps::<0b11_11_01_01>(a);
+        upper(a: __m512) -> __m512 = _mm512_permute_ps::<0b01_00_01_00>(a);
+        lower(a: __m512) -> __m512 = _mm512_permute_ps::<0b11_10_11_10>(a);
     }
 }

@@ -162,7 +162,7 @@ impl<'a> Batch<'a> {
                 ..*self
             };
             let batch = &mut batch;
-            dispatch!(batch_run(batch: &mut Batch<'_>, out: &mut Fragments) -> Result<bool>, found)
+            dispatch!(batch_run(batch: &mut Batch<'_>, out: &mut Fragments) -> Result<bool>, found, 256)
         })
     }
 

@@ -38,7 +38,8 @@ pub(in crate::exec) fn run(found: Found, batch: &mut VertexBatch<'_>, regions: O
             regions: Option<&VertexRegions>,
             lanes: usize,
         ) -> Result<u64>,
-        found
+        found,
+        256
     )?;
     Ok(())
 }

@@ -49,9 +49,7 @@ pub(crate) enum Passed {
 /// What a pass over a batch does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
-    /// Tests of stencil and depth, before colours are known.
-    Tests,
-    /// Blending of what passed such tests.
+    /// Blending of what passed tests that came first.
     Colors,
     /// All of it.
     All,
@@ -162,14 +160,15 @@ pub(crate) fn depths_of(state: &State, plane: DepthPlane<'_>, quads: &[Quad], in
 impl Tile {
     /// Tests the live fragments of a batch and blends them.
     pub(crate) fn put_batch(&mut self, batch: &Batch<'_>) {
-        self.run(batch, Pass::All, &mut batch.fragments.live.clone());
+        self.run(batch, Pass::All, &batch.fragments.live);
     }
 
     /// Tests fragments before their colours are known, which the tests of [their state](State::takes_words) do not ask for,
     /// in a tile of one sample; `passed` are those that pass. Their colours come by [`Tile::put_tested`].
     pub(crate) fn test_early(&mut self, batch: &Batch<'_>, passed: &mut Live) -> Passed {
         *passed = batch.quads.live();
-        self.run(batch, Pass::Tests, passed);
+        let (tile, live) = (self, &mut *passed);
+        dispatch!(test_all(tile: &mut Tile, batch: &Batch<'_>, live: &mut Live) -> (), Found::best());
         if *passed == [15; _] {
             Passed::All
         } else if *passed == [0; _] {
@@ -181,12 +180,12 @@ impl Tile {
 
     /// Blends fragments that passed [`Tile::test_early`].
     pub(crate) fn put_tested(&mut self, batch: &Batch<'_>, passed: &Live) {
-        self.run(batch, Pass::Colors, &mut passed.clone());
+        self.run(batch, Pass::Colors, passed);
     }
 
-    fn run(&mut self, batch: &Batch<'_>, pass: Pass, live: &mut Live) {
+    fn run(&mut self, batch: &Batch<'_>, pass: Pass, live: &Live) {
         let tile = self;
-        dispatch!(run_all(tile: &mut Tile, batch: &Batch<'_>, pass: Pass, live: &mut Live) -> (), Found::best());
+        dispatch!(run_all(tile: &mut Tile, batch: &Batch<'_>, pass: Pass, live: &Live) -> (), Found::best());
     }
 
     /// What the tests of a primitive's fragments go by, in a tile of one sample.
@@ -203,9 +202,9 @@ impl Tile {
         let (live, [depths, stencils]) = (quads.live(), after);
         for number in 0..quads.count().div_ceil(QUADS) {
             let (chunk, bits, from) = (Chunk::of(quads, number), access::bits(&live, number), STEP * number);
-            let depths = row(depths, from).map(|depth| depth as i32 as u32);
+            let depths = whole(row(depths, from));
             chunk.write(&mut self.depth, 1, 0, bits, &depths);
-            let stencils = row(stencils, from).map(|stencil| stencil as i32 as u8);
+            let stencils = whole(row(stencils, from)).map(|stencil| stencil as u8);
             chunk.write(&mut self.stencil, 1, 0, bits, &stencils);
         }
     }
@@ -253,34 +252,53 @@ fn load_samples<L: QuadLanes>(tile: &Tile, state: &State, plane: DepthPlane<'_>,
     }
 }
 
-/// Takes a batch through the tests and the blending; `live` says which fragments there are, and after tests alone which passed.
+/// The bits of a chunk's live fragments; nothing is live behind the last quad.
 #[inline(always)]
-fn run_all<L: QuadLanes>(tile: &mut Tile, batch: &Batch<'_>, pass: Pass, live: &mut Live) {
+fn live_bits(batch: &Batch<'_>, live: &Live, number: usize) -> u32 {
+    let quads = (batch.quads.count() - QUADS * number).min(QUADS);
+    access::bits(live, number) & ((1u32 << (4 * quads)) - 1)
+}
+
+/// Tests stencil and depth of a batch in a tile of one sample; `live` says which fragments there are, and afterwards which
+/// passed.
+#[inline(always)]
+fn test_all<L: QuadLanes>(tile: &mut Tile, batch: &Batch<'_>, live: &mut Live) {
+    let tests = batch.state.tests(batch.inputs.front);
+    if tests.is_empty() {
+        return;
+    }
+    let mut number = 0;
+    while QUADS * number < batch.quads.count() {
+        let bits = live_bits(batch, live, number);
+        let passed = match bits {
+            0 => 0,
+            _ => test::<L>(tile, batch, &tests, (&Chunk::of(batch.quads, number), number), 0, bits),
+        };
+        access::set_bits(live, number, passed);
+        number += 1;
+    }
+}
+
+/// Takes the live fragments of a batch through the tests and the blending.
+#[inline(always)]
+fn run_all<L: QuadLanes>(tile: &mut Tile, batch: &Batch<'_>, pass: Pass, live: &Live) {
     let (state, fragments) = (batch.state, batch.fragments);
-    let has_words = fragments.has_words && pass != Pass::Tests;
+    let has_words = fragments.has_words;
     // What makes words may have tested alphas.
     let tests_alpha = pass == Pass::All
         && state.alpha_compare != utgard::state::Compare::Always
         && !(has_words && state.blending.alpha_test.is_some());
     let some_samples = tile.samples > 1 || state.alpha_to_coverage || state.sample_mask != 15;
     let tests = state.tests(batch.inputs.front);
-    let (is_tested, paints) = (
-        pass != Pass::Colors && !tests.is_empty(),
-        pass != Pass::Tests && state.blending.write_mask != 0,
-    );
+    let (is_tested, paints) = (pass == Pass::All && !tests.is_empty(), state.blending.write_mask != 0);
     let mut number = 0;
     while QUADS * number < batch.quads.count() {
         let from = STEP * number;
-        let mut bits = access::bits(live, number);
-        // Nothing is live behind the last quad.
-        bits &= (1u32 << (4 * (batch.quads.count() - QUADS * number).min(QUADS))) - 1;
+        let mut bits = live_bits(batch, live, number);
         if tests_alpha {
             bits &= test_alpha::<L>(state, row(&fragments.color[3], from));
         }
         if bits == 0 {
-            if pass == Pass::Tests {
-                access::set_bits(live, number, 0);
-            }
             number += 1;
             continue;
         }
@@ -299,9 +317,6 @@ fn run_all<L: QuadLanes>(tile: &mut Tile, batch: &Batch<'_>, pass: Pass, live: &
             }
             if is_tested {
                 passed = test::<L>(tile, batch, &tests, (&chunk, number), sample, passed);
-            }
-            if pass == Pass::Tests {
-                access::set_bits(live, number, passed);
             }
             if paints && passed != 0 {
                 match &mut tile.color {
@@ -406,14 +421,27 @@ fn test<L: QuadLanes>(
         at += L::COUNT;
     }
     if let Some((_, true)) = tests.depth {
-        let depths = depths.map(|depth| depth as i32 as u32);
-        chunk.write(&mut tile.depth, samples, sample, arrived, &depths);
+        chunk.write(&mut tile.depth, samples, sample, arrived, &whole(&depths));
     }
     if tests.stencil.is_some() {
-        let stencils = stencils.map(|stencil| stencil as i32 as u8);
+        let stencils = whole(&stencils).map(|stencil| stencil as u8);
         chunk.write(&mut tile.stencil, samples, sample, arrived, &stencils);
     }
     passed
+}
+
+/// Numbers from 0 to 2^24 - 1 as integers. Casts check each lane for numbers that integers lack, one after the other.
+#[inline(always)]
+fn whole(row: &Row) -> [u32; STEP] {
+    // From here on a float's last bits are the whole number.
+    const LARGE: f32 = (1 << 23) as f32;
+    let mut all = [0; STEP];
+    for lane in 0..STEP {
+        let is_large = row[lane] >= LARGE;
+        let bits = (if is_large { row[lane] } else { row[lane] + LARGE }).to_bits();
+        all[lane] = bits & 0x7f_ffff | u32::from(is_large) << 23;
+    }
+    all
 }
 
 /// Depths and stencils that colours load back into the tile, within the state's range of depths.
