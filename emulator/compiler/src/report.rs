@@ -82,13 +82,21 @@ pub struct Report {
     pub debug: Debug,
 }
 
-/// Number of the line a place is in.
-fn line_of(text: &str, start: u32) -> u32 {
-    let before = &text.as_bytes()[..(start as usize).min(text.len())];
-    before.iter().filter(|byte| **byte == b'\n').count() as u32 + 1
+/// Where the lines of a text end.
+struct LineEnds(Vec<u32>);
+
+impl LineEnds {
+    fn new(text: &str) -> Self {
+        Self(text.match_indices('\n').map(|(at, _)| at as u32).collect())
+    }
+
+    /// Number of the line that a byte is in.
+    fn line_of(&self, byte: u32) -> u32 {
+        self.0.partition_point(|end| *end < byte) as u32 + 1
+    }
 }
 
-fn lines(spans: &[Vec<Span>], text: &str) -> Vec<Line> {
+fn lines(spans: &[Vec<Span>], text: &LineEnds) -> Vec<Line> {
     let mut lines: BTreeMap<Option<u32>, Line> = BTreeMap::new();
     for instruction in spans {
         // An instruction that only waits came of no line.
@@ -96,7 +104,7 @@ fn lines(spans: &[Vec<Span>], text: &str) -> Vec<Line> {
         let operations = if instruction.is_empty() { &idle[..] } else { instruction };
         let mut seen = Vec::new();
         for span in operations {
-            let line = span.map(|place| line_of(text, place.start));
+            let line = span.map(|place| text.line_of(place.start));
             let entry = lines.entry(line).or_insert(Line {
                 line,
                 operations: 0,
@@ -115,9 +123,9 @@ fn lines(spans: &[Vec<Span>], text: &str) -> Vec<Line> {
 }
 
 /// The lines of each instruction, each line once, in order.
-fn places(spans: &[Vec<Span>], text: &str) -> Vec<Vec<u32>> {
+fn places(spans: &[Vec<Span>], text: &LineEnds) -> Vec<Vec<u32>> {
     let of = |instruction: &Vec<Span>| {
-        let lines = instruction.iter().flatten().map(|place| line_of(text, place.start));
+        let lines = instruction.iter().flatten().map(|place| text.line_of(place.start));
         lines.collect::<BTreeSet<u32>>().into_iter().collect()
     };
     spans.iter().map(of).collect()
@@ -151,8 +159,8 @@ fn of_operation(function: &Function, inst: &Inst) -> Vec<String> {
 }
 
 /// What the source said about precision, constants that fp16 cannot hold, and what loses precision on its way.
-fn warnings(shader: &Shader, text: Option<&str>) -> Vec<Warning> {
-    let line = |span: Span| span.zip(text).map(|(place, text)| line_of(text, place.start));
+fn warnings(shader: &Shader, text: Option<&LineEnds>) -> Vec<Warning> {
+    let line = |span: Span| span.zip(text).map(|(place, text)| text.line_of(place.start));
     let notes = shader.notes.iter().map(|note| (note.span, note.message.clone()));
     let mut warnings: Vec<(Span, String)> = notes.collect();
     if shader.stage == Stage::Fragment {
@@ -179,6 +187,8 @@ fn warnings(shader: &Shader, text: Option<&str>) -> Vec<Warning> {
 
 pub(crate) fn report(emitted: &Emitted, shader: &Shader, text: Option<&str>) -> Report {
     let stats = stats::stats(&emitted.program);
+    let text = text.map(LineEnds::new);
+    let text = text.as_ref();
     let (spans, assigned, temporaries, spills) = match &emitted.code {
         Code::Vertex(program) => (&program.spans, &program.assigned, program.temporaries, program.spills),
         Code::Fragment(program) => (&program.spans, &program.assigned, program.temporaries, program.spills),
@@ -214,7 +224,7 @@ pub(crate) fn report(emitted: &Emitted, shader: &Shader, text: Option<&str>) -> 
         places: text.map(|text| places(spans, text)).unwrap_or_default(),
         warnings: warnings(shader, text),
         debug: text
-            .map(|text| debug(&shader.function, spans, assigned, |start| line_of(text, start)))
+            .map(|text| debug(&shader.function, spans, assigned, |start| text.line_of(start)))
             .unwrap_or_default(),
     }
 }

@@ -2,20 +2,23 @@
 
 use super::group::Classes;
 use super::live::{self, Ranges, Taken};
-use super::node::{Cell, End, Nodes, ReadAt, Src};
+use super::node::{Cell, CellMap, CellSet, Kind, Nodes, ReadAt, Src};
 use super::schedule::{Scheduled, Unit};
-use std::collections::{HashMap, HashSet};
+use super::tidy;
+use std::cmp::Reverse;
 use utgard::pp::AccOp;
 
 /// Registers of four lanes.
 pub const REGISTERS: u8 = 6;
 
+/// Lanes of all registers.
+const LANES: i32 = 4 * REGISTERS as i32;
+
 /// Where each cell lives: register and lane.
-pub(super) type Places = HashMap<Cell, (u8, u8)>;
+pub(super) type Places = CellMap<(u8, u8)>;
 
 /// Times are eight for an instruction, one for each stage.
-fn ranges(nodes: &Nodes, schedule: &[Scheduled], forwarded: &HashSet<Cell>) -> Vec<Ranges> {
-    let out = live::live_out(nodes);
+fn ranges(nodes: &Nodes, schedule: &[Scheduled], out: &[live::Set], forwarded: &CellSet) -> Vec<Ranges> {
     let mut all = vec![Ranges::default(); nodes.cells as usize];
     let mut base = 0u32;
     for (at, block) in nodes.blocks.iter().enumerate() {
@@ -43,7 +46,7 @@ fn ranges(nodes: &Nodes, schedule: &[Scheduled], forwarded: &HashSet<Cell>) -> V
             events.push((end - 1, false, cell));
         }
         events.sort_unstable();
-        let mut open: HashMap<Cell, u32> = out[at].iter().map(|cell| (cell, end)).collect();
+        let mut open: CellMap<u32> = out[at].iter().map(|cell| (cell, end)).collect();
         for (time, write, cell) in events.into_iter().rev() {
             if forwarded.contains(&cell) {
                 continue;
@@ -81,13 +84,19 @@ struct Lane {
     cells: u32,
 }
 
-/// Finds places.
-pub(super) fn allocate(nodes: &Nodes, classes: &Classes, schedule: &[Scheduled], forwarded: &HashSet<Cell>) -> Outcome {
-    let ranges = ranges(nodes, schedule, forwarded);
-    let mut seen = HashSet::new();
+/// Finds places; `out` are the cells that are read behind each block.
+pub(super) fn allocate(
+    nodes: &Nodes,
+    classes: &Classes,
+    schedule: &[Scheduled],
+    out: &[live::Set],
+    forwarded: &CellSet,
+) -> Outcome {
+    let ranges = ranges(nodes, schedule, out, forwarded);
+    let mut seen = vec![false; nodes.cells as usize];
     let mut all: Vec<Vec<Cell>> = Vec::new();
     for cell in 0..nodes.cells {
-        if seen.insert(classes.class(cell)) {
+        if !std::mem::replace(&mut seen[classes.class(cell) as usize], true) {
             let members: Vec<Cell> = classes
                 .members(cell)
                 .iter()
@@ -108,21 +117,18 @@ pub(super) fn allocate(nodes: &Nodes, classes: &Classes, schedule: &[Scheduled],
     };
     let length = |members: &[Cell]| members.iter().map(|cell| ranges[*cell as usize].length()).sum::<u32>();
     let pinned = |members: &[Cell]| members.iter().any(|cell| nodes.outputs.contains(cell));
+    // No order finds places for more cells than there are lanes; the first one says what is in the way.
+    let attempts = if most_at_once(&ranges) > LANES { 1 } else { 4 };
     let mut failed = Vec::new();
-    for attempt in 0..4 {
-        let mut order = all.clone();
+    for attempt in 0..attempts {
+        let mut order: Vec<&[Cell]> = all.iter().map(Vec::as_slice).collect();
         match attempt {
-            0 => order.sort_by_key(|members| (!pinned(members), std::cmp::Reverse(members.len()), start(members))),
-            1 => order.sort_by_key(|members| (!pinned(members), start(members))),
-            2 => order.sort_by_key(|members| (!pinned(members), std::cmp::Reverse(length(members)))),
-            _ => order.sort_by_key(|members| {
+            0 => order.sort_by_cached_key(|members| (!pinned(members), Reverse(members.len()), start(members))),
+            1 => order.sort_by_cached_key(|members| (!pinned(members), start(members))),
+            2 => order.sort_by_cached_key(|members| (!pinned(members), Reverse(length(members)))),
+            _ => order.sort_by_cached_key(|members| {
                 let wide = members.len() > 2;
-                (
-                    !pinned(members),
-                    !wide,
-                    start(members),
-                    std::cmp::Reverse(members.len()),
-                )
+                (!pinned(members), !wide, start(members), Reverse(members.len()))
             }),
         }
         match attempt_order(nodes, &order, &ranges) {
@@ -137,34 +143,44 @@ pub(super) fn allocate(nodes: &Nodes, classes: &Classes, schedule: &[Scheduled],
     Outcome::Full(spill_candidates(&all, &ranges, &failed))
 }
 
-fn attempt_order(nodes: &Nodes, order: &[Vec<Cell>], ranges: &[Ranges]) -> Result<Places, Vec<Cell>> {
+/// Cells that hold something at the same time, at most.
+fn most_at_once(ranges: &[Ranges]) -> i32 {
+    let ranges = ranges.iter().flat_map(|ranges| &ranges.0);
+    // Ends come first: ranges are half-open.
+    let mut changes: Vec<(u32, i32)> = ranges.flat_map(|(start, end)| [(*start, 1), (*end, -1)]).collect();
+    changes.sort_unstable();
+    let held = changes.iter().scan(0, |held, (_, change)| {
+        *held += change;
+        Some(*held)
+    });
+    held.max().unwrap_or(0)
+}
+
+fn attempt_order(nodes: &Nodes, order: &[&[Cell]], ranges: &[Ranges]) -> Result<Places, Vec<Cell>> {
     let mut table: [[Lane; 4]; REGISTERS as usize] = Default::default();
-    let mut places = Places::new();
+    let mut places = Places::default();
     for members in order {
         let registers = if members.iter().any(|cell| nodes.outputs.contains(cell)) {
             0..1
         } else {
             0..REGISTERS
         };
-        let mut best: Option<(u32, u8, Vec<u8>)> = None;
+        let mut best: Option<(u32, u8, Chosen)> = None;
         for register in registers {
-            let free: Vec<Vec<u8>> = members
-                .iter()
-                .map(|cell| {
-                    let wanted = nodes.lanes.get(cell).copied();
-                    (0..4u8)
-                        .filter(|lane| wanted.is_none_or(|wanted| wanted == *lane))
-                        .filter(|lane| {
-                            let there = &table[register as usize][*lane as usize].taken;
-                            there.is_free(&ranges[*cell as usize])
-                        })
-                        .collect()
-                })
-                .collect();
-            let mut chosen = Vec::new();
-            if assign(&free, &mut chosen) {
+            let lanes = &table[register as usize];
+            let mut free = Free::default();
+            for (cell, free) in members.iter().zip(&mut free) {
+                let wanted = nodes.lanes.get(cell).copied();
+                let fits = |lane: &usize| {
+                    wanted.is_none_or(|wanted| usize::from(wanted) == *lane)
+                        && lanes[*lane].taken.is_free(&ranges[*cell as usize])
+                };
+                *free = (0..4).filter(fits).fold(0, |free, lane| free | 1 << lane);
+            }
+            let mut chosen = Chosen::default();
+            if assign(&free[..members.len()], 0, &mut chosen) {
                 // The fullest register that still has room keeps others free for vectors.
-                let used = table[register as usize].iter().map(|lane| lane.cells).sum::<u32>();
+                let used = lanes.iter().map(|lane| lane.cells).sum::<u32>();
                 let fill = if members.len() > 2 {
                     u32::from(register)
                 } else {
@@ -175,10 +191,10 @@ fn attempt_order(nodes: &Nodes, order: &[Vec<Cell>], ranges: &[Ranges]) -> Resul
                 }
             }
         }
-        let Some((_, register, lanes)) = best else {
-            return Err(members.clone());
+        let Some((_, register, chosen)) = best else {
+            return Err(members.to_vec());
         };
-        for (cell, lane) in members.iter().zip(lanes) {
+        for (cell, lane) in members.iter().zip(chosen) {
             let there = &mut table[register as usize][lane as usize];
             there.taken.take(&ranges[*cell as usize]);
             there.cells += 1;
@@ -188,21 +204,21 @@ fn attempt_order(nodes: &Nodes, order: &[Vec<Cell>], ranges: &[Ranges]) -> Resul
     Ok(places)
 }
 
-/// A different lane for every cell.
-fn assign(free: &[Vec<u8>], chosen: &mut Vec<u8>) -> bool {
-    let Some(lanes) = free.get(chosen.len()) else {
+/// For each cell of a class the lanes that it may have, a bit each.
+type Free = [u8; 4];
+
+/// For each cell of a class its lane.
+type Chosen = [u8; 4];
+
+/// A different lane for every cell from a place in the class on.
+fn assign(free: &[u8], at: usize, chosen: &mut Chosen) -> bool {
+    let Some(lanes) = free.get(at) else {
         return true;
     };
-    for lane in lanes {
-        if !chosen.contains(lane) {
-            chosen.push(*lane);
-            if assign(free, chosen) {
-                return true;
-            }
-            chosen.pop();
-        }
-    }
-    false
+    (0..4).filter(|lane| lanes >> lane & 1 == 1).any(|lane| {
+        chosen[at] = lane;
+        !chosen[..at].contains(&lane) && assign(free, at + 1, chosen)
+    })
 }
 
 /// Cells that make most room when they go to memory: of those alive with what failed, the class that stays longest.
@@ -216,30 +232,32 @@ fn spill_candidates(all: &[Vec<Cell>], ranges: &[Ranges], failed: &[Cell]) -> Ve
     };
     let weight = |members: &[Cell]| members.iter().map(|cell| ranges[*cell as usize].length()).sum::<u32>();
     let mut candidates: Vec<&Vec<Cell>> = all.iter().filter(|members| meets(members)).collect();
-    candidates.sort_by_key(|members| std::cmp::Reverse(weight(members)));
+    candidates.sort_by_cached_key(|members| Reverse(weight(members)));
     candidates.into_iter().flatten().copied().collect()
 }
 
-/// Results of multipliers that only the adder behind them reads: they need no register.
-pub(super) fn forwarded(nodes: &mut Nodes, schedule: &[Scheduled], out: &[live::Set]) -> HashSet<Cell> {
-    let mut forwarded = HashSet::new();
-    let mut writes: HashMap<Cell, u32> = HashMap::new();
-    let mut reads: HashMap<Cell, u32> = HashMap::new();
-    for block in &nodes.blocks {
-        for node in &block.nodes {
-            node.dst.iter().for_each(|cell| *writes.entry(*cell).or_default() += 1);
-            node.reads()
-                .iter()
-                .for_each(|(cell, _)| *reads.entry(*cell).or_default() += 1);
-        }
-        if let End::Branch { .. } = block.end {
-            block
-                .end
-                .reads()
-                .iter()
-                .for_each(|cell| *reads.entry(*cell).or_default() += 1);
+/// What goes from multipliers to adders without registers.
+#[derive(Default)]
+pub(super) struct Forwarded {
+    /// Results of multipliers that only the adder behind them reads: they need no register.
+    pub cells: CellSet,
+    /// Additions and the like that read them second, by block and node: only the first operand can be one.
+    swapped: Vec<(usize, usize)>,
+}
+
+impl Forwarded {
+    /// Puts each of them first among its adder's operands.
+    pub fn swap(&self, nodes: &mut Nodes) {
+        for (block, node) in &self.swapped {
+            nodes.blocks[*block].nodes[*node].src.swap(0, 1);
         }
     }
+}
+
+/// Finds the results that need no register; `out` are the cells that are read behind each block.
+pub(super) fn forwarded(nodes: &Nodes, schedule: &[Scheduled], out: &[live::Set]) -> Forwarded {
+    let mut forwarded = Forwarded::default();
+    let (writes, reads) = tidy::counts(nodes);
     for (at, scheduled) in schedule.iter().enumerate() {
         for word in &scheduled.words {
             for (mul, acc) in [(Unit::VecMul, Unit::VecAcc), (Unit::FloatMul, Unit::FloatAcc)] {
@@ -252,11 +270,11 @@ pub(super) fn forwarded(nodes: &mut Nodes, schedule: &[Scheduled], out: &[live::
                 let (Some(from), Some(to)) = (of(mul), of(acc)) else {
                     continue;
                 };
-                let block = &mut nodes.blocks[at];
-                let dst = block.nodes[from].dst.clone();
+                let block = &nodes.blocks[at];
+                let dst = &block.nodes[from].dst;
                 let single = dst
                     .iter()
-                    .all(|cell| writes[cell] == 1 && !out[at].has(*cell) && !nodes.outputs.contains(cell));
+                    .all(|cell| writes[*cell as usize] == 1 && !out[at].has(*cell) && !nodes.outputs.contains(cell));
                 let reader = &block.nodes[to];
                 let in_operand = |operand: usize| {
                     reader.src.get(operand).is_some_and(|operand| {
@@ -266,7 +284,7 @@ pub(super) fn forwarded(nodes: &mut Nodes, schedule: &[Scheduled], out: &[live::
                             .all(|src| matches!(src, Src::Cell(cell) if dst.contains(cell)))
                     })
                 };
-                let total: u32 = dst.iter().map(|cell| reads.get(cell).copied().unwrap_or(0)).sum();
+                let total: u32 = dst.iter().map(|cell| reads[*cell as usize]).sum();
                 let operand = (0..2).find(|operand| in_operand(*operand));
                 let Some(operand) = operand.filter(|_| single) else {
                     continue;
@@ -275,7 +293,6 @@ pub(super) fn forwarded(nodes: &mut Nodes, schedule: &[Scheduled], out: &[live::
                     continue;
                 }
                 if operand == 1 {
-                    use super::node::Kind;
                     let commutes = matches!(
                         reader.kind,
                         Kind::Alu {
@@ -286,9 +303,9 @@ pub(super) fn forwarded(nodes: &mut Nodes, schedule: &[Scheduled], out: &[live::
                     if !commutes {
                         continue;
                     }
-                    block.nodes[to].src.swap(0, 1);
+                    forwarded.swapped.push((at, to));
                 }
-                forwarded.extend(dst);
+                forwarded.cells.extend(dst);
             }
         }
     }

@@ -2,11 +2,10 @@
 
 use super::alloc::Places;
 use super::encoder::Encoder;
-use super::node::{Cell, End, Node, Nodes};
+use super::node::{CellMap, CellSet, End, Node, Nodes};
 use super::schedule::Scheduled;
 use crate::error::{Error, Result};
 use crate::ir::Span;
-use std::collections::{HashMap, HashSet};
 use utgard::debug::{Assigned, Location};
 use utgard::field::Code;
 use utgard::pp::flow::last_vector;
@@ -22,7 +21,7 @@ pub(super) struct Encoded {
 }
 
 /// The numbers that some nodes make for local variables, where they have registers.
-fn assigned<'a>(nodes: impl Iterator<Item = &'a Node>, places: &Places, forwarded: &HashSet<Cell>) -> Vec<Assigned> {
+fn assigned<'a>(nodes: impl Iterator<Item = &'a Node>, places: &Places, forwarded: &CellSet) -> Vec<Assigned> {
     let named = nodes.flat_map(|node| {
         node.named
             .iter()
@@ -41,12 +40,7 @@ fn assigned<'a>(nodes: impl Iterator<Item = &'a Node>, places: &Places, forwarde
 }
 
 /// Encodes a program.
-pub(super) fn encode(
-    nodes: &Nodes,
-    schedule: &[Scheduled],
-    places: &Places,
-    forwarded: &HashSet<Cell>,
-) -> Result<Encoded> {
+pub(super) fn encode(nodes: &Nodes, schedule: &[Scheduled], places: &Places, forwarded: &CellSet) -> Result<Encoded> {
     let mut code: Vec<Instruction> = Vec::new();
     let mut spans: Vec<Vec<Span>> = Vec::new();
     // Instructions that are put in make nothing.
@@ -60,8 +54,8 @@ pub(super) fn encode(
             let mut encoder = Encoder {
                 places,
                 forwarded,
-                positions: HashMap::new(),
-                constants: word.constants.clone(),
+                positions: CellMap::default(),
+                constants: word.taken.constants,
             };
             code.push(encoder.word(&block.nodes, word)?);
             let done = || word.nodes.iter().map(|(node, _)| &block.nodes[*node]);
@@ -107,12 +101,12 @@ pub(super) fn encode(
                 let constants = scheduled
                     .words
                     .last()
-                    .map(|word| word.constants.clone())
+                    .map(|word| word.taken.constants)
                     .unwrap_or_default();
                 let encoder = Encoder {
                     places,
                     forwarded,
-                    positions: HashMap::new(),
+                    positions: CellMap::default(),
                     constants,
                 };
                 // Falling through to the first way needs the opposite condition.

@@ -1,10 +1,9 @@
 //! One instruction: its nodes to the fields of the units.
 
 use super::alloc::Places;
-use super::node::{Cell, Cond, Coord, Kind, LoadAt, Node, Operand, Src, VaryingLoad};
-use super::schedule::{Unit, Word, half_of, scalar_factor};
+use super::node::{Cell, CellMap, CellSet, Cond, Coord, Kind, LoadAt, Node, Operand, Src, VaryingLoad};
+use super::schedule::{Halves, Unit, Word, half_of, scalar_factor};
 use crate::error::{Error, Result};
-use std::collections::{HashMap, HashSet};
 use utgard::field::Code;
 use utgard::pp::{
     AccOp, Combine, Component, Constant, FloatAcc, FloatMul, Form, Instruction, Load, LoadSource, MulOp, Register,
@@ -15,10 +14,10 @@ use utgard::pp::{
 /// An instruction being encoded.
 pub(super) struct Encoder<'a> {
     pub places: &'a Places,
-    pub forwarded: &'a HashSet<Cell>,
+    pub forwarded: &'a CellSet,
     /// Positions of what is handed on without a register, in the instruction at hand.
-    pub positions: HashMap<Cell, u32>,
-    pub constants: [Vec<u16>; 2],
+    pub positions: CellMap<u32>,
+    pub constants: [Halves; 2],
 }
 
 fn missing() -> Error {
@@ -70,7 +69,7 @@ impl Encoder<'_> {
             }
             self.node(node, *unit, &mut i)?;
         }
-        if let Some(load) = word.load {
+        if let Some(load) = word.taken.load {
             i.load = Some(self.load(load)?);
         }
         let field = |halves: &[u16]| {
@@ -187,7 +186,7 @@ impl Encoder<'_> {
             return Ok(None);
         }
         let whole = halves.len() == operand.comps.len();
-        let has = |field: &Vec<u16>| halves.iter().all(|half| field.contains(half));
+        let has = |field: &Halves| halves.iter().all(|half| field.contains(half));
         let found = self.constants.iter().position(has).filter(|_| whole);
         found.map(Some).ok_or_else(missing)
     }

@@ -1,28 +1,64 @@
 //! Puts nodes together: copies that need not be, look-ups with what uses them, components of one vector operation.
 
-use super::node::{Cell, Coord, Kind, Node, Nodes, Operand, Src, Tex};
+use super::node::{Cell, CellMap, Coord, Kind, Node, Nodes, Operand, Src, Tex};
 use super::spill::AGAIN;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use utgard::pp::{AccOp, Modifier};
+
+/// Cells of one register.
+#[derive(Clone, Copy, Debug, Default)]
+struct Class {
+    cells: [Cell; 4],
+    count: usize,
+}
+
+impl Class {
+    fn of(cell: Cell) -> Self {
+        Self {
+            cells: [cell; 4],
+            count: 1,
+        }
+    }
+
+    fn cells(&self) -> &[Cell] {
+        &self.cells[..self.count]
+    }
+
+    /// Both in one, where a register has lanes for all of their cells.
+    fn joined(mut self, other: &Self, lanes: &CellMap<u8>) -> Option<Self> {
+        for cell in other.cells() {
+            *self.cells.get_mut(self.count)? = *cell;
+            self.count += 1;
+        }
+        let mut fixed = 0u32;
+        for lane in self.cells().iter().filter_map(|cell| lanes.get(cell)) {
+            if fixed >> lane & 1 == 1 {
+                return None;
+            }
+            fixed |= 1 << lane;
+        }
+        Some(self)
+    }
+}
 
 /// Cells that share a register.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Classes {
     of: Vec<u32>,
-    members: Vec<Vec<Cell>>,
+    members: Vec<Class>,
 }
 
 impl Classes {
     fn new(cells: u32) -> Self {
         Self {
             of: (0..cells).collect(),
-            members: (0..cells).map(|cell| vec![cell]).collect(),
+            members: (0..cells).map(Class::of).collect(),
         }
     }
 
     /// Cells of a cell's class.
     pub fn members(&self, cell: Cell) -> &[Cell] {
-        &self.members[self.of[cell as usize] as usize]
+        self.members[self.of[cell as usize] as usize].cells()
     }
 
     /// Number of a cell's class.
@@ -31,31 +67,28 @@ impl Classes {
     }
 
     /// Makes every set of cells share a register, or changes nothing.
-    fn share(&mut self, sets: &[Vec<Cell>], lanes: &HashMap<Cell, u8>) -> bool {
-        let mut undo: Vec<(u32, Vec<Cell>, u32, Vec<Cell>)> = Vec::new();
+    fn share(&mut self, sets: &[Vec<Cell>], lanes: &CellMap<u8>) -> bool {
+        let mut undo: Vec<(u32, Class, u32, Class)> = Vec::new();
         for set in sets {
             for cell in set.iter().skip(1) {
                 let (a, b) = (self.class(set[0]), self.class(*cell));
                 if a == b {
                     continue;
                 }
-                let mut joined = self.members[a as usize].clone();
-                joined.extend(&self.members[b as usize]);
-                let fixed: Vec<u8> = joined.iter().filter_map(|cell| lanes.get(cell).copied()).collect();
-                let distinct: HashSet<u8> = fixed.iter().copied().collect();
-                if joined.len() > 4 || distinct.len() < fixed.len() {
+                let (old_a, old_b) = (self.members[a as usize], self.members[b as usize]);
+                let Some(joined) = old_a.joined(&old_b, lanes) else {
                     for (a, old_a, b, old_b) in undo.into_iter().rev() {
-                        for cell in &old_b {
+                        for cell in old_b.cells() {
                             self.of[*cell as usize] = b;
                         }
                         self.members[a as usize] = old_a;
                         self.members[b as usize] = old_b;
                     }
                     return false;
-                }
-                let old_a = std::mem::replace(&mut self.members[a as usize], joined);
-                let old_b = std::mem::take(&mut self.members[b as usize]);
-                for cell in &old_b {
+                };
+                self.members[a as usize] = joined;
+                self.members[b as usize] = Class::default();
+                for cell in old_b.cells() {
                     self.of[*cell as usize] = a;
                 }
                 undo.push((a, old_a, b, old_b));
@@ -83,12 +116,7 @@ fn alike(a: &Node, b: &Node) -> bool {
 
 /// Cells that have to share a register for a node: those of each operand, and those it writes.
 fn sets(node: &Node) -> Vec<Vec<Cell>> {
-    let cells = |operand: &Operand| -> Vec<Cell> {
-        let cells = operand.comps.iter();
-        cells
-            .filter_map(|src| if let Src::Cell(cell) = src { Some(*cell) } else { None })
-            .collect()
-    };
+    let cells = |operand: &Operand| -> Vec<Cell> { operand.cells().collect() };
     let mut sets: Vec<Vec<Cell>> = node.src.iter().map(cells).collect();
     sets.push(node.dst.clone());
     if let Some(Tex {
@@ -119,8 +147,8 @@ fn joined(a: &Node, b: &Node) -> Node {
 
 /// Depth of each node in its block: nodes of the same depth do not need each other.
 fn depths(nodes: &[Node]) -> Vec<u32> {
-    let mut written: HashMap<Cell, u32> = HashMap::new();
-    let mut read: HashMap<Cell, u32> = HashMap::new();
+    let mut written: CellMap<u32> = CellMap::default();
+    let mut read: CellMap<u32> = CellMap::default();
     let mut memory = (0, 0);
     let mut depths = Vec::with_capacity(nodes.len());
     for node in nodes {
@@ -162,11 +190,9 @@ fn depths(nodes: &[Node]) -> Vec<u32> {
 /// Joins components of vector operations, and settles which cells share registers.
 pub(super) fn vectors(nodes: &mut Nodes) -> Classes {
     let mut classes = Classes::new(nodes.cells);
-    let lanes = nodes.lanes.clone();
-    let outputs = nodes.outputs.clone();
-    classes.share(&[outputs], &lanes);
+    classes.share(std::slice::from_ref(&nodes.outputs), &nodes.lanes);
     mandatory(nodes, &mut classes);
-    let lanes = nodes.lanes.clone();
+    let lanes = &nodes.lanes;
     for block in &mut nodes.blocks {
         for (at, node) in block.nodes.iter_mut().enumerate() {
             node.order = at as u32;
@@ -191,7 +217,7 @@ pub(super) fn vectors(nodes: &mut Nodes) -> Classes {
                 members.push(at);
             }
         }
-        let mut into: Vec<Option<Node>> = block.nodes.iter().cloned().map(Some).collect();
+        let mut into: Vec<Option<Node>> = std::mem::take(&mut block.nodes).into_iter().map(Some).collect();
         for key in keys {
             let mut rest = groups.remove(&key).unwrap_or_default();
             while rest.len() > 1 {
@@ -204,7 +230,7 @@ pub(super) fn vectors(nodes: &mut Nodes) -> Classes {
                         .filter(|more| node.dst.len() < 4 && alike(&node, more));
                     let wide = fits.map(|more| joined(&node, more));
                     match wide {
-                        Some(wide) if classes.share(&sets(&wide), &lanes) => {
+                        Some(wide) if classes.share(&sets(&wide), lanes) => {
                             node = wide;
                             into[other] = None;
                         }
@@ -215,20 +241,12 @@ pub(super) fn vectors(nodes: &mut Nodes) -> Classes {
                 rest = left;
             }
         }
-        let mut order: Vec<(u32, usize, Node)> = into
-            .into_iter()
-            .enumerate()
-            .filter_map(|(at, node)| Some((depths[at], at, node?)))
-            .collect();
-        topological(&mut order);
-        block.nodes = order.into_iter().map(|(_, _, node)| node).collect();
+        // By depth, which is an order that no node's needs contradict.
+        let mut order: Vec<usize> = (0..into.len()).collect();
+        order.sort_by_key(|at| depths[*at]);
+        block.nodes = order.into_iter().filter_map(|at| into[at].take()).collect();
     }
     classes
-}
-
-/// Sorts by depth, which is an order that no node's needs contradict.
-fn topological(order: &mut [(u32, usize, Node)]) {
-    order.sort_by_key(|(depth, at, _)| (*depth, *at));
 }
 
 /// Operands that must be in one register: sums that are not are taken apart, coordinates are moved.
@@ -274,7 +292,7 @@ fn mandatory(nodes: &mut Nodes, classes: &mut Classes) {
 fn fresh(nodes: &mut Nodes, classes: &mut Classes) -> Cell {
     let cell = nodes.cell();
     classes.of.push(cell);
-    classes.members.push(vec![cell]);
+    classes.members.push(Class::of(cell));
     cell
 }
 

@@ -1,6 +1,6 @@
 //! When cells hold something that is read later.
 
-use super::node::{Cell, Nodes};
+use super::node::{Cell, CellMap, Nodes};
 use std::collections::BTreeMap;
 
 /// A set of cells.
@@ -31,10 +31,13 @@ impl Set {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = Cell> + '_ {
-        self.0.iter().enumerate().flat_map(|(word, bits)| {
-            (0..64u32)
-                .filter(move |bit| bits >> bit & 1 == 1)
-                .map(move |bit| word as u32 * 64 + bit)
+        (0u32..).step_by(64).zip(&self.0).flat_map(|(first, bits)| {
+            let mut rest = *bits;
+            std::iter::from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+                rest &= rest - 1;
+                Some(first + bit)
+            })
         })
     }
 }
@@ -74,8 +77,7 @@ pub(super) fn live_out(nodes: &Nodes) -> Vec<Set> {
         let mut changed = false;
         for at in (0..count).rev() {
             for to in nodes.blocks[at].end.targets() {
-                let from = live_in[to].clone();
-                changed |= out[at].join(&from);
+                changed |= out[at].join(&live_in[to]);
             }
             let mut through = out[at].clone();
             for (have, wrote) in through.0.iter_mut().zip(&writes[at].0) {
@@ -162,7 +164,7 @@ pub(super) fn ranges(nodes: &Nodes) -> Vec<Ranges> {
     for (at, block) in nodes.blocks.iter().enumerate() {
         let end = base + 2 * block.nodes.len() as u32 + 2;
         // Where each live cell's range ends, walking backwards.
-        let mut open: std::collections::HashMap<Cell, u32> = out[at].iter().map(|cell| (cell, end)).collect();
+        let mut open: CellMap<u32> = out[at].iter().map(|cell| (cell, end)).collect();
         for cell in block.end.reads() {
             open.entry(cell).or_insert(end - 1);
         }

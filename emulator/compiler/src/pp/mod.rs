@@ -20,7 +20,6 @@ use crate::ir::{Function, Span};
 use crate::layout::Table;
 use alloc::Outcome;
 use schedule::Mode;
-use std::collections::HashSet;
 use utgard::debug::Assigned;
 use utgard::pp::Instruction;
 
@@ -70,7 +69,7 @@ pub fn compile(
     tidy::coalesce(&mut nodes);
     tidy::attach(&mut nodes);
     let mut base = nodes;
-    let mut done = HashSet::new();
+    let mut done = node::CellSet::default();
     let mut work = 0;
     for round in 0..MAX_SPILLS {
         work += base.blocks.iter().map(|block| block.nodes.len()).sum::<usize>();
@@ -79,20 +78,25 @@ pub fn compile(
                 "a program that is too long for the number of values it keeps at once",
             ));
         }
+        let mut nodes = base.clone();
+        let classes = group::vectors(&mut nodes);
+        // What scalars could not take along, vectors may.
+        tidy::attach(&mut nodes);
+        let graphs: Vec<_> = nodes.blocks.iter().map(|block| schedule::graph(&block.nodes)).collect();
+        let out = live::live_out(&nodes);
         let mut full = Vec::new();
         for in_order in [false, true] {
-            let mut nodes = base.clone();
-            let classes = group::vectors(&mut nodes);
-            // What scalars could not take along, vectors may.
-            tidy::attach(&mut nodes);
             let mode = Mode { in_order, conservative };
-            let schedule: Vec<_> = nodes.blocks.iter().map(|block| schedule::pack(block, mode)).collect();
-            let out = live::live_out(&nodes);
-            let forwarded = alloc::forwarded(&mut nodes, &schedule, &out);
-            match alloc::allocate(&nodes, &classes, &schedule, &forwarded) {
+            let blocks = nodes.blocks.iter().zip(&graphs);
+            let schedule: Vec<_> = blocks
+                .map(|(block, graph)| schedule::pack(block, graph, mode))
+                .collect();
+            let forwarded = alloc::forwarded(&nodes, &schedule, &out);
+            match alloc::allocate(&nodes, &classes, &schedule, &out, &forwarded.cells) {
                 Outcome::Done(places) => {
                     let registers = places.values().map(|(register, _)| u32::from(*register) + 1).max();
-                    let encoded = encode::encode(&nodes, &schedule, &places, &forwarded)?;
+                    forwarded.swap(&mut nodes);
+                    let encoded = encode::encode(&nodes, &schedule, &places, &forwarded.cells)?;
                     return Ok(Program {
                         words: encoded.words,
                         instructions: encoded.instructions,
@@ -109,11 +113,7 @@ pub fn compile(
         }
         full.retain(|cell| *cell < base.cells);
         // More at once as it goes on: long programs need many.
-        for _ in 0..=round / 4 {
-            if !spill::spill(&mut base, &full, &mut done) {
-                break;
-            }
-        }
+        spill::spill(&mut base, &full, round / 4 + 1, &mut done);
         if full.is_empty() {
             break;
         }

@@ -1,10 +1,37 @@
 //! What the fragment processor's units are asked to do, before it is settled which unit does it when.
 
 use crate::ir::Span;
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 use utgard::pp::{AccOp, Alignment, Condition, Modifier, MulOp, ScalarFunction, VaryingKind};
 
 /// A number that lives in a register: one lane of one of them.
 pub type Cell = u32;
+
+/// A hasher for cells: the standard one takes longer than what the tables are for.
+#[derive(Clone, Copy, Default)]
+pub struct CellHasher(u64);
+
+impl Hasher for CellHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32((*byte).into()));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        // The fraction of the golden ratio spreads consecutive numbers.
+        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Something for each of some cells.
+pub type CellMap<V> = HashMap<Cell, V, BuildHasherDefault<CellHasher>>;
+
+/// Some cells.
+pub type CellSet = HashSet<Cell, BuildHasherDefault<CellHasher>>;
 
 /// Where a component of an operand comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +65,12 @@ impl Operand {
             negate: false,
             absolute: false,
         }
+    }
+
+    /// The registers among its sources.
+    pub fn cells(&self) -> impl Iterator<Item = Cell> + '_ {
+        let cell = |src: &Src| if let Src::Cell(cell) = src { Some(*cell) } else { None };
+        self.comps.iter().filter_map(cell)
     }
 }
 
@@ -209,57 +242,38 @@ impl Node {
     }
 
     /// Every cell it reads, and when.
-    pub fn reads(&self) -> Vec<(Cell, ReadAt)> {
-        let mut reads = Vec::new();
-        let mut add = |operand: &Operand, at: ReadAt| {
-            for src in &operand.comps {
-                if let Src::Cell(cell) = src {
-                    reads.push((*cell, at));
-                }
-            }
-        };
-        let alu = match self.kind {
+    pub fn reads(&self) -> impl Iterator<Item = (Cell, ReadAt)> + '_ {
+        let sources = match self.kind {
             Kind::Select(_) => ReadAt::Stage(stage::ACC),
             Kind::Store { .. } => ReadAt::Stage(stage::STORE),
             _ => ReadAt::Unit,
         };
-        for operand in &self.src {
-            add(operand, alu);
-        }
-        match &self.kind {
-            Kind::Select(Cond::Value(operand)) => add(operand, ReadAt::Stage(stage::MUL)),
-            Kind::Select(Cond::Compare(_, a, b)) => {
-                add(a, ReadAt::Stage(stage::MUL));
-                add(b, ReadAt::Stage(stage::MUL));
-            }
-            _ => {}
-        }
-        if let Some(Tex {
-            coord: Coord::Register(operand),
-            ..
-        }) = &self.tex
-        {
-            add(operand, ReadAt::Stage(stage::VARYING));
-        }
-        if let Kind::Store {
-            offset: Some(offset), ..
-        } = self.kind
-        {
-            reads.push((offset, ReadAt::Stage(stage::STORE)));
-        }
-        if let Some(Tex {
-            lod: Some((cell, _)), ..
-        }) = self.tex
-        {
-            reads.push((cell, ReadAt::Stage(stage::SAMPLER)));
-        }
-        if let Some(LoadAt {
-            offset: Some(offset), ..
-        }) = self.load
-        {
-            reads.push((offset, ReadAt::Stage(stage::LOAD)));
-        }
-        reads
+        let (compared, stored_at) = match &self.kind {
+            Kind::Select(Cond::Value(operand)) => ([Some(operand), None], None),
+            Kind::Select(Cond::Compare(_, a, b)) => ([Some(a), Some(b)], None),
+            Kind::Store { offset, .. } => ([None, None], *offset),
+            _ => ([None, None], None),
+        };
+        let coordinates = self.tex.as_ref().and_then(|tex| match &tex.coord {
+            Coord::Register(operand) => Some(operand),
+            Coord::Varying(_) => None,
+        });
+        let level = self.tex.as_ref().and_then(|tex| Some(tex.lod?.0));
+        let loaded_from = self.load.and_then(|load| load.offset);
+        let compared = compared.into_iter().flatten();
+        let operands = self.src.iter().map(move |operand| (operand, sources));
+        let operands = operands
+            .chain(compared.map(|operand| (operand, ReadAt::Stage(stage::MUL))))
+            .chain(coordinates.map(|operand| (operand, ReadAt::Stage(stage::VARYING))));
+        let scalars = [
+            (stored_at, stage::STORE),
+            (level, stage::SAMPLER),
+            (loaded_from, stage::LOAD),
+        ];
+        let scalars = scalars.into_iter();
+        operands
+            .flat_map(|(operand, at)| operand.cells().map(move |cell| (cell, at)))
+            .chain(scalars.filter_map(|(cell, stage)| Some((cell?, ReadAt::Stage(stage)))))
     }
 
     /// All its operands, those of conditions included.
@@ -373,7 +387,7 @@ pub struct Nodes {
     /// Cells there are.
     pub cells: u32,
     /// Lanes that cells must be in.
-    pub lanes: std::collections::HashMap<Cell, u8>,
+    pub lanes: CellMap<u8>,
     /// The colour: cells of register 0.
     pub outputs: Vec<Cell>,
     /// Floats of temporaries in use.

@@ -1,9 +1,10 @@
 //! Packs nodes into instructions, from a block's end to its beginning: each goes as late as its readers allow, in any
 //! unit that has its operation. Results are handed on inside an instruction from stage to stage.
 
-use super::node::{Cell, Cond, End, Kind, LoadAt, Node, NodeBlock, Operand, ReadAt, Src, stage};
+use super::node::{CellMap, Cond, End, Kind, LoadAt, Node, NodeBlock, Operand, ReadAt, Src, stage};
 use num::half;
-use std::collections::HashMap;
+use std::collections::BinaryHeap;
+use std::ops::Deref;
 use utgard::pp::{Modifier, MulOp};
 
 /// A unit that a node's result comes from.
@@ -39,21 +40,68 @@ pub(super) struct Mode {
     pub conservative: bool,
 }
 
-/// An instruction: nodes by unit, and what else it holds.
+/// Constants of one of an instruction's two fields, as halves.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Halves {
+    halves: [u16; 4],
+    count: usize,
+}
+
+impl Halves {
+    /// Adds a half unless it is there; false where there is no room for it.
+    fn add(&mut self, half: u16) -> bool {
+        if self.contains(&half) {
+            return true;
+        }
+        let Some(free) = self.halves.get_mut(self.count) else {
+            return false;
+        };
+        *free = half;
+        self.count += 1;
+        true
+    }
+}
+
+impl Deref for Halves {
+    type Target = [u16];
+
+    fn deref(&self) -> &[u16] {
+        &self.halves[..self.count]
+    }
+}
+
+/// What an instruction's nodes take of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Taken {
+    /// The load.
+    pub load: Option<LoadAt>,
+    /// There is a look-up.
+    texture: bool,
+    /// The varying unit is busy.
+    varying: bool,
+    /// Units that are busy, a bit each.
+    busy: u8,
+    /// Constants.
+    pub constants: [Halves; 2],
+}
+
+impl Taken {
+    fn is_busy(&self, unit: Unit) -> bool {
+        self.busy >> unit as u8 & 1 == 1
+    }
+
+    fn occupy(&mut self, unit: Unit) {
+        self.busy |= 1 << unit as u8;
+    }
+}
+
+/// An instruction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Word {
     /// Nodes and the units their results come from.
     pub nodes: Vec<(usize, Unit)>,
-    /// The load.
-    pub load: Option<LoadAt>,
-    /// There is a look-up.
-    pub texture: bool,
-    /// The varying unit is busy.
-    pub varying: bool,
-    /// Units that are busy.
-    busy: Vec<Unit>,
-    /// Constants, as halves.
-    pub constants: [Vec<u16>; 2],
+    /// What they take.
+    pub taken: Taken,
 }
 
 /// A block of instructions, in order.
@@ -81,42 +129,37 @@ pub(super) fn half_of(bits: u32) -> u16 {
     half::from_f32(half::round(f32::from_bits(bits)))
 }
 
-fn constants(operand: &Operand) -> Vec<u16> {
-    let comps = operand.comps.iter();
-    let mut halves: Vec<u16> = comps
-        .filter_map(|src| {
-            if let Src::Const(bits) = src {
-                Some(half_of(*bits))
-            } else {
-                None
-            }
-        })
-        .collect();
-    halves.sort_unstable();
-    halves.dedup();
+/// Constants of an operand, in ascending order.
+fn constants(operand: &Operand) -> Halves {
+    let mut halves = Halves::default();
+    for src in &operand.comps {
+        if let Src::Const(bits) = src {
+            halves.add(half_of(*bits));
+        }
+    }
+    halves.halves[..halves.count].sort_unstable();
     halves
 }
 
 /// Operands of a node that may hold constants.
-fn operands(node: &Node) -> Vec<&Operand> {
-    let mut all: Vec<&Operand> = node.src.iter().collect();
-    match &node.kind {
-        Kind::Select(Cond::Value(operand)) => all.push(operand),
-        Kind::Select(Cond::Compare(_, a, b)) => all.extend([a, b]),
-        _ => {}
-    }
-    all
+fn operands(node: &Node) -> impl Iterator<Item = &Operand> {
+    let condition = match &node.kind {
+        Kind::Select(Cond::Value(operand)) => [Some(operand), None],
+        Kind::Select(Cond::Compare(_, a, b)) => [Some(a), Some(b)],
+        _ => [None, None],
+    };
+    node.src.iter().chain(condition.into_iter().flatten())
 }
 
 /// Places constants in a field that has room for them.
-fn place_constants(fields: &mut [Vec<u16>; 2], halves: &[u16]) -> bool {
+fn place_constants(fields: &mut [Halves; 2], halves: &[u16]) -> bool {
     if halves.is_empty() {
         return true;
     }
     for field in fields {
-        let new: Vec<u16> = halves.iter().copied().filter(|half| !field.contains(half)).collect();
-        if field.len() + new.len() <= 4 {
-            field.extend(new);
+        let mut wider = *field;
+        if halves.iter().all(|half| wider.add(*half)) {
+            *field = wider;
             return true;
         }
     }
@@ -177,45 +220,41 @@ fn stage_of(read: ReadAt, unit: Unit) -> u8 {
     }
 }
 
-/// Everything about a block's nodes that the packing asks.
-struct Graph {
+/// What must be in front of what in a block, whatever the mode.
+pub(super) struct Graph {
+    /// For each node those that must not be in front of it, and why.
     after: Vec<Vec<(usize, Edge)>>,
+    /// For each node those that it must not be in front of.
+    before: Vec<Vec<usize>>,
     /// Earliest time of each node if units were free.
     earliest: Vec<u32>,
 }
 
-fn graph(nodes: &[Node]) -> Graph {
+/// The graph of a block's nodes.
+pub(super) fn graph(nodes: &[Node]) -> Graph {
     let count = nodes.len();
     let mut after: Vec<Vec<(usize, Edge)>> = vec![Vec::new(); count];
-    let mut wrote: HashMap<Cell, Vec<usize>> = HashMap::new();
-    let mut readers: HashMap<Cell, Vec<(usize, ReadAt)>> = HashMap::new();
+    let mut wrote: CellMap<usize> = CellMap::default();
+    let mut readers: CellMap<Vec<(usize, ReadAt)>> = CellMap::default();
     let (mut stores, mut loads): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     for (at, node) in nodes.iter().enumerate() {
         for (cell, read) in node.reads() {
-            for writer in wrote.get(&cell).into_iter().flatten() {
+            if let Some(writer) = wrote.get(&cell) {
                 after[*writer].push((at, Edge::Raw(read)));
             }
-        }
-        for cell in &node.dst {
-            for writer in wrote.get(cell).into_iter().flatten() {
-                after[*writer].push((at, Edge::Waw));
-            }
-            for (reader, read) in readers.get(cell).into_iter().flatten() {
-                if *reader != at {
-                    after[*reader].push((at, Edge::War(*read)));
-                }
-            }
-        }
-        for (cell, read) in node.reads() {
             readers.entry(cell).or_default().push((at, read));
         }
         for cell in &node.dst {
-            wrote.insert(*cell, vec![at]);
-            // Those that read the old value stand before this write already.
-            readers.remove(cell);
-            if node.reads().iter().any(|(read, _)| read == cell) {
-                let own = node.reads().into_iter().filter(|(read, _)| read == cell);
-                readers.insert(*cell, own.map(|(_, read)| (at, read)).collect());
+            if let Some(writer) = wrote.insert(*cell, at).filter(|writer| *writer != at) {
+                after[writer].push((at, Edge::Waw));
+            }
+            // Those that read the old value are in front of this write from now on.
+            for (reader, read) in readers.get_mut(cell).map(std::mem::take).into_iter().flatten() {
+                if reader == at {
+                    readers.entry(*cell).or_default().push((at, read));
+                } else {
+                    after[reader].push((at, Edge::War(read)));
+                }
             }
         }
         if node.load.is_some_and(|load| load.temporary) {
@@ -230,6 +269,12 @@ fn graph(nodes: &[Node]) -> Graph {
                 .for_each(|load| after[*load].push((at, Edge::MemoryRead)));
             stores = vec![at];
             loads.clear();
+        }
+    }
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (from, edges) in after.iter().enumerate() {
+        for (to, _) in edges {
+            before[*to].push(from);
         }
     }
     let mut earliest = vec![0u32; count];
@@ -259,27 +304,30 @@ fn graph(nodes: &[Node]) -> Graph {
         }
         earliest[at] = time;
     }
-    Graph { after, earliest }
+    Graph {
+        after,
+        before,
+        earliest,
+    }
 }
 
 /// Packs a block. Words are counted from the end while it is built.
-pub(super) fn pack(block: &NodeBlock, mode: Mode) -> Scheduled {
+pub(super) fn pack(block: &NodeBlock, graph: &Graph, mode: Mode) -> Scheduled {
     let nodes = &block.nodes;
-    let graph = graph(nodes);
-    let mut before: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
-    for (from, edges) in graph.after.iter().enumerate() {
-        for (to, _) in edges {
-            before[*to].push(from);
-        }
-    }
+    let priority = |at: usize| {
+        let order = nodes[at].order;
+        let first = if mode.in_order { order } else { graph.earliest[at] };
+        (first, order, at)
+    };
     let mut waiting: Vec<usize> = graph.after.iter().map(Vec::len).collect();
-    let mut ready: Vec<usize> = (0..nodes.len()).filter(|at| waiting[*at] == 0).collect();
+    let ready = (0..nodes.len()).filter(|at| waiting[*at] == 0);
+    let mut ready: BinaryHeap<_> = ready.map(priority).collect();
     let mut placed: Vec<Option<(usize, Unit)>> = vec![None; nodes.len()];
     let mut words: Vec<Word> = Vec::new();
     if let End::Branch { a, b, .. } = &block.end {
         let mut word = Word::default();
         for src in [a, b] {
-            place_constants(&mut word.constants, &constants(&Operand::one(*src)));
+            place_constants(&mut word.taken.constants, &constants(&Operand::one(*src)));
         }
         words.push(word);
     }
@@ -288,48 +336,42 @@ pub(super) fn pack(block: &NodeBlock, mode: Mode) -> Scheduled {
         words.push(Word::default());
     }
     let mut lowest = floor;
-    while !ready.is_empty() {
-        let priority = |at: &usize| {
-            if mode.in_order {
-                (nodes[*at].order, 0)
-            } else {
-                (graph.earliest[*at], nodes[*at].order)
-            }
+    while let Some((.., at)) = ready.pop() {
+        let node = &nodes[at];
+        let behind = || {
+            graph.after[at]
+                .iter()
+                .filter_map(|(to, edge)| Some((edge, placed[*to]?)))
         };
-        let Some(best) = (0..ready.len()).max_by_key(|at| priority(&ready[*at])) else {
-            break;
-        };
-        let at = ready.swap_remove(best);
         // Not behind what reads it; words are counted from the end.
-        let readers = graph.after[at].iter().filter_map(|(to, _)| Some(placed[*to]?.0));
-        let mut number = readers.fold(lowest, usize::max);
-        let (word, unit) = loop {
+        let first = behind().fold(lowest, |most, (_, (word, _))| most.max(word));
+        // In front of that word nothing is in the way but what units are busy with.
+        let units = units(node, mode);
+        let legal = |number: usize, unit: Unit| {
+            number > first || behind().all(|(edge, other)| allowed(*edge, (number, unit), other, mode))
+        };
+        let mut number = first;
+        let (unit, taken) = loop {
             if number == words.len() {
                 words.push(Word::default());
             }
-            let fit = units(&nodes[at], mode).into_iter().find_map(|unit| {
-                let legal = graph.after[at].iter().all(|(to, edge)| {
-                    placed[*to].is_some_and(|(word, other)| allowed(*edge, (number, unit), (word, other), mode))
-                });
-                let new = legal.then(|| fitted(&words[number], &nodes[at], at, unit)).flatten()?;
-                Some((new, unit))
-            });
-            match fit {
-                Some((new, unit)) => {
-                    words[number] = new;
-                    break (number, unit);
-                }
-                None => number += 1,
+            let word = &words[number].taken;
+            let mut fits = units.iter().filter(|unit| legal(number, **unit));
+            if let Some(fit) = fits.find_map(|unit| Some((*unit, taken_with(word, node, *unit)?))) {
+                break fit;
             }
+            number += 1;
         };
-        placed[at] = Some((word, unit));
+        words[number].taken = taken;
+        words[number].nodes.push((at, unit));
+        placed[at] = Some((number, unit));
         if mode.in_order {
-            lowest = word.saturating_sub(1).max(floor);
+            lowest = number.saturating_sub(1).max(floor);
         }
-        for from in &before[at] {
+        for from in &graph.before[at] {
             waiting[*from] -= 1;
             if waiting[*from] == 0 {
-                ready.push(*from);
+                ready.push(priority(*from));
             }
         }
     }
@@ -359,12 +401,12 @@ fn allowed(edge: Edge, (word, unit): (usize, Unit), (other_word, other): (usize,
     }
 }
 
-/// The word with the node in a unit, when there is room.
-fn fitted(word: &Word, node: &Node, at: usize, unit: Unit) -> Option<Word> {
-    if word.busy.contains(&unit) || unit == Unit::Varying && word.varying {
+/// What of an instruction is taken with one more node, in a unit, if there is room.
+fn taken_with(word: &Taken, node: &Node, unit: Unit) -> Option<Taken> {
+    if word.is_busy(unit) || unit == Unit::Varying && word.varying {
         return None;
     }
-    let mut new = word.clone();
+    let mut new = *word;
     if let Some(load) = node.load {
         if new.load.is_some_and(|have| have != load) {
             return None;
@@ -381,23 +423,18 @@ fn fitted(word: &Word, node: &Node, at: usize, unit: Unit) -> Option<Word> {
         new.varying = true;
     }
     // What a store takes of a combine of its own instruction is not known; the verifier refuses the pair.
-    if unit == Unit::Store && new.busy.contains(&Unit::Combine)
-        || unit == Unit::Combine && new.busy.contains(&Unit::Store)
-    {
+    if unit == Unit::Store && new.is_busy(Unit::Combine) || unit == Unit::Combine && new.is_busy(Unit::Store) {
         return None;
     }
     if let Kind::Select(_) = node.kind {
-        if new.busy.contains(&Unit::FloatMul) {
+        if new.is_busy(Unit::FloatMul) {
             return None;
         }
-        new.busy.push(Unit::FloatMul);
+        new.occupy(Unit::FloatMul);
     }
-    for operand in operands(node) {
-        if !place_constants(&mut new.constants, &constants(operand)) {
-            return None;
-        }
+    if !operands(node).all(|operand| place_constants(&mut new.constants, &constants(operand))) {
+        return None;
     }
-    new.busy.push(unit);
-    new.nodes.push((at, unit));
+    new.occupy(unit);
     Some(new)
 }

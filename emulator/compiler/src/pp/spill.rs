@@ -1,45 +1,47 @@
 //! Moves cells to temporaries, or computes them again where they are read.
 
-use super::node::{Cell, Coord, Kind, LoadAt, Node, Nodes, Operand, Src, Tex};
-use std::collections::{HashMap, HashSet};
+use super::node::{Cell, CellSet, Coord, Kind, LoadAt, Node, NodeBlock, Nodes, Operand, Src, Tex};
+use super::tidy;
 use utgard::pp::Alignment;
 
 /// In the tags of varyings that are loaded once more for a reader: only those for the same vector operation may become
 /// one load, or they would all be loaded in front again.
 pub(super) const AGAIN: u32 = 1 << 31;
 
-/// Takes the first of the candidates that can go out of its register; whether there was one.
-pub(super) fn spill(nodes: &mut Nodes, candidates: &[Cell], done: &mut HashSet<Cell>) -> bool {
-    let outputs: HashSet<Cell> = nodes.outputs.iter().copied().collect();
-    let mut defined: HashMap<Cell, Vec<(usize, usize)>> = HashMap::new();
-    let mut read: HashSet<Cell> = HashSet::new();
-    for (block, data) in nodes.blocks.iter().enumerate() {
-        for (at, node) in data.nodes.iter().enumerate() {
-            node.dst
-                .iter()
-                .for_each(|cell| defined.entry(*cell).or_default().push((block, at)));
-            read.extend(node.reads().iter().map(|(cell, _)| *cell));
+/// Takes the first of the candidates that can go out of their registers, `most` at most.
+pub(super) fn spill(nodes: &mut Nodes, candidates: &[Cell], most: usize, done: &mut CellSet) {
+    let (writes, reads) = tidy::counts(nodes);
+    let mut candidates = candidates.iter().copied();
+    for _ in 0..most {
+        let candidate = candidates.find(|cell| {
+            let at = *cell as usize;
+            !done.contains(cell) && !nodes.outputs.contains(cell) && writes[at] > 0 && reads[at] > 0
+        });
+        let Some(cell) = candidate else { return };
+        done.insert(cell);
+        let mut places = nodes.blocks.iter().enumerate().flat_map(|(block, data)| {
+            let nodes = data.nodes.iter().enumerate();
+            nodes.map(move |(at, node)| (block, at, node))
+        });
+        let maker = places.find(|(.., node)| node.dst.contains(&cell));
+        if let Some((block, at, node)) = maker
+            && let (Kind::Varying(_), 1) = (&node.kind, writes[cell as usize])
+        {
+            again(nodes, cell, block, at, done);
+        } else {
+            to_memory(nodes, cell, done);
         }
-        read.extend(data.end.reads());
     }
-    let candidate = candidates.iter().copied().find(|cell| {
-        !done.contains(cell) && !outputs.contains(cell) && defined.contains_key(cell) && read.contains(cell)
-    });
-    let Some(cell) = candidate else { return false };
-    done.insert(cell);
-    let makers = &defined[&cell];
-    if let [(block, at)] = makers[..]
-        && let Kind::Varying(_) = nodes.blocks[block].nodes[at].kind
-    {
-        again(nodes, cell, block, at, done);
-    } else {
-        to_memory(nodes, cell, done);
-    }
-    true
+}
+
+/// Whether a block has something to do with a cell.
+fn names(block: &NodeBlock, cell: Cell) -> bool {
+    let names = |node: &Node| node.dst.contains(&cell) || node.reads().any(|(read, _)| read == cell);
+    block.nodes.iter().any(names) || block.end.reads().contains(&cell)
 }
 
 /// Loads a varying again in front of each reader.
-fn again(nodes: &mut Nodes, cell: Cell, block: usize, at: usize, done: &mut HashSet<Cell>) {
+fn again(nodes: &mut Nodes, cell: Cell, block: usize, at: usize, done: &mut CellSet) {
     let mut maker = nodes.blocks[block].nodes[at].clone();
     maker.named.clear();
     let lane = nodes.lanes.get(&cell).copied();
@@ -50,13 +52,16 @@ fn again(nodes: &mut Nodes, cell: Cell, block: usize, at: usize, done: &mut Hash
     node.named.clear();
     let empty = node.dst.is_empty();
     for number in 0..nodes.blocks.len() {
+        if number != block && !names(&nodes.blocks[number], cell) {
+            continue;
+        }
         let old = std::mem::take(&mut nodes.blocks[number].nodes);
         let mut new = Vec::with_capacity(old.len());
         for (place, mut node) in old.into_iter().enumerate() {
             if empty && (number, place) == (block, at) {
                 continue;
             }
-            if node.reads().iter().any(|(read, _)| *read == cell) {
+            if node.reads().any(|(read, _)| read == cell) {
                 let fresh = nodes.cell();
                 done.insert(fresh);
                 if let Some(lane) = lane {
@@ -102,7 +107,7 @@ fn rename_end(nodes: &mut Nodes, block: usize, from: Cell, to: Cell) {
 }
 
 /// Stores a cell behind each write, and loads it for each read.
-fn to_memory(nodes: &mut Nodes, cell: Cell, done: &mut HashSet<Cell>) {
+fn to_memory(nodes: &mut Nodes, cell: Cell, done: &mut CellSet) {
     nodes.temporaries += 1;
     let index = -(nodes.temporaries as i32);
     let load = LoadAt {
@@ -112,10 +117,13 @@ fn to_memory(nodes: &mut Nodes, cell: Cell, done: &mut HashSet<Cell>) {
         offset: None,
     };
     for number in 0..nodes.blocks.len() {
+        if !names(&nodes.blocks[number], cell) {
+            continue;
+        }
         let old = std::mem::take(&mut nodes.blocks[number].nodes);
         let mut new = Vec::with_capacity(old.len());
         for mut node in old {
-            if node.reads().iter().any(|(read, _)| *read == cell) {
+            if node.reads().any(|(read, _)| read == cell) {
                 nodes.spills[1] += 1;
                 if !direct(&mut node, cell, load) {
                     let fresh = nodes.cell();

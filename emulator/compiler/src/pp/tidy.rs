@@ -1,17 +1,17 @@
 //! Takes out what need not be before nodes are put together: dead ones, copies, moves that their readers can do.
 
 use super::live::{self, Ranges};
-use super::node::{Cell, Coord, Kind, Node, Nodes, Src, Tex};
-use std::collections::{HashMap, HashSet};
+use super::node::{Cell, CellMap, CellSet, Coord, Kind, Node, Nodes, Src, Tex};
+use std::collections::HashSet;
 use utgard::pp::Modifier;
 
 /// How often each cell is written and read.
-fn counts(nodes: &Nodes) -> (Vec<u32>, Vec<u32>) {
+pub(super) fn counts(nodes: &Nodes) -> (Vec<u32>, Vec<u32>) {
     let (mut writes, mut reads) = (vec![0; nodes.cells as usize], vec![0; nodes.cells as usize]);
     for block in &nodes.blocks {
         for node in &block.nodes {
             node.dst.iter().for_each(|cell| writes[*cell as usize] += 1);
-            node.reads().iter().for_each(|(cell, _)| reads[*cell as usize] += 1);
+            node.reads().for_each(|(cell, _)| reads[cell as usize] += 1);
         }
         block.end.reads().iter().for_each(|cell| reads[*cell as usize] += 1);
     }
@@ -40,9 +40,9 @@ pub(super) fn dead(nodes: &mut Nodes) {
 /// A result that only goes to several components of the colour is written there at once.
 pub(super) fn widen(nodes: &mut Nodes) {
     let (writes, reads) = counts(nodes);
-    let outputs: HashSet<Cell> = nodes.outputs.iter().copied().collect();
+    let outputs: CellSet = nodes.outputs.iter().copied().collect();
     for block in &mut nodes.blocks {
-        let mut targets: HashMap<Cell, Vec<usize>> = HashMap::new();
+        let mut targets: CellMap<Vec<usize>> = CellMap::default();
         for (at, node) in block.nodes.iter().enumerate() {
             if node.is_move()
                 && node.modifier == Modifier::None
@@ -157,7 +157,7 @@ pub(super) fn attach(nodes: &mut Nodes) {
     for block in &mut nodes.blocks {
         let mut gone = HashSet::new();
         for at in 0..block.nodes.len() {
-            let mover = block.nodes[at].clone();
+            let mover = &block.nodes[at];
             let carries = mover.tex.is_some() || mover.load.is_some_and(|load| load.temporary || load.offset.is_some());
             if !carries || !mover.is_move() || mover.modifier != Modifier::None {
                 continue;
@@ -165,15 +165,15 @@ pub(super) fn attach(nodes: &mut Nodes) {
             if mover.dst.iter().any(|cell| writes[*cell as usize] != 1) {
                 continue;
             }
-            let uses = |node: &Node| node.reads().iter().filter(|(cell, _)| mover.dst.contains(cell)).count();
+            let uses = |node: &Node| node.reads().filter(|(cell, _)| mover.dst.contains(cell)).count();
             let Some(reader) = (at + 1..block.nodes.len()).find(|other| uses(&block.nodes[*other]) > 0) else {
                 continue;
             };
             let total: u32 = mover.dst.iter().map(|cell| reads[*cell as usize]).sum();
-            if uses(&block.nodes[reader]) != total as usize || !moves_to(&block.nodes[at + 1..reader], &mover) {
+            if uses(&block.nodes[reader]) != total as usize || !moves_to(&block.nodes[at + 1..reader], mover) {
                 continue;
             }
-            if let Some(new) = carried(&mover, &block.nodes[reader]) {
+            if let Some(new) = carried(mover, &block.nodes[reader]) {
                 block.nodes[reader] = new;
                 gone.insert(at);
             }
@@ -188,11 +188,10 @@ pub(super) fn attach(nodes: &mut Nodes) {
 
 /// Whether what a node reads is the same behind the nodes between.
 fn moves_to(between: &[Node], mover: &Node) -> bool {
-    let reads = mover.reads();
+    let reads: Vec<Cell> = mover.reads().map(|(cell, _)| cell).collect();
     let memory = mover.load.is_some_and(|load| load.temporary);
     !between.iter().any(|node| {
-        node.dst.iter().any(|cell| reads.iter().any(|(read, _)| read == cell))
-            || memory && matches!(node.kind, Kind::Store { .. })
+        node.dst.iter().any(|cell| reads.contains(cell)) || memory && matches!(node.kind, Kind::Store { .. })
     })
 }
 
@@ -238,11 +237,7 @@ fn carried(mover: &Node, reader: &Node) -> Option<Node> {
         operand.comps = all;
     }
     // Offsets and levels have to be in registers.
-    let total = reader
-        .reads()
-        .iter()
-        .filter(|(cell, _)| source(*cell).is_some())
-        .count();
+    let total = reader.reads().filter(|(cell, _)| source(*cell).is_some()).count();
     if replaced != total {
         return None;
     }
