@@ -66,8 +66,8 @@ switches! {
         "least and greatest give the operand that is a number, in both processors";
     ReciprocalsTowardsZero = "reciprocals-towards-zero", Programs,
         "reciprocals of fragment programs are rounded towards zero";
-    BiasBeforeVarying = "bias-before-varying", Programs,
-        "a flat texture's bias is read before the varying unit of the instruction in front has written it";
+    BiasAfterVarying = "bias-after-varying", Programs,
+        "a flat texture's bias is what the varying unit of the instruction in front has written";
     OneBiasPerQuad = "one-bias-per-quad", Programs,
         "the four fragments of a quad look at a flat texture with the first one's bias";
     EightLevelWeights = "eight-level-weights", Textures,

@@ -29,6 +29,8 @@ use compiled::{Compiled, Uses};
 use inputs::Inputs;
 use num::lanes::One;
 use std::sync::{Arc, OnceLock};
+use utgard::pp::Scalar;
+use utgard::pp::flow::{EarlyBias, early_biases};
 use utgard::{gp, pp};
 
 /// Instructions one vertex or quad may execute before its job ends with a fault.
@@ -97,6 +99,8 @@ pub struct FragmentProgram {
     pub discards: bool,
     /// The program reads the tile buffer.
     pub reads_tile: bool,
+    /// Biases that are read before the instruction in front has written them, in the order of memory.
+    early_biases: Vec<EarlyBias>,
     /// Samplers that the program uses, a bit each.
     samplers: u32,
     // Engines cache here what they compile, so that it is dropped with the program. That is why this file names two of their
@@ -150,6 +154,9 @@ impl FragmentProgram {
                 pending.push(target.map_err(|_| Fault::new(FaultKind::Program, "a branch leaves the program").pc(at))?);
             }
         }
+        let mut in_memory = program.instructions.clone();
+        in_memory.sort_unstable_by_key(|(at, _)| *at);
+        program.early_biases = early_biases(&in_memory);
         let ends = program.instructions.iter().map(|(at, i)| (at + i.words()) as usize);
         program.words = words[..ends.max().unwrap_or(0).min(words.len())].to_vec();
         Ok(program)
@@ -197,6 +204,18 @@ impl FragmentProgram {
     /// Number of the instruction that begins at a word.
     pub fn index_of(&self, word: u32) -> Option<usize> {
         usize::from(*self.starts.get(word as usize)?).checked_sub(1)
+    }
+
+    /// The register that the instruction at a word writes and the one behind it samples with as it was before.
+    fn bias_written_late(&self, word: u32) -> Option<Scalar> {
+        let found = self.early_biases.binary_search_by_key(&word, |bias| bias.written_at);
+        found.ok().map(|at| self.early_biases[at].register)
+    }
+
+    /// Whether the instruction at a word samples with a bias that the one in front has not written yet.
+    fn reads_bias_early(&self, word: u32) -> bool {
+        let found = self.early_biases.binary_search_by_key(&word, |bias| bias.read_at);
+        found.is_ok()
     }
 }
 

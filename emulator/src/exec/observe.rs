@@ -76,6 +76,8 @@ pub struct FragmentStep<'a> {
     pub after: &'a [[f32; 4]; 16],
     /// Results of the vec4 and the scalar multiplier.
     pub products: ([f32; 4], f32),
+    /// The bias that its look-up read, where that was before the instruction in front had written it.
+    pub early_bias: Option<f32>,
     /// The fragment's temporaries behind it, from the lowest the program names.
     pub temporaries: &'a [f32],
     /// Word of the next instruction; `None` when this was the last.

@@ -46,7 +46,8 @@ pub fn paths(nodes: &[Node]) -> Paths {
     }
 }
 
-fn reachable(nodes: &[Node]) -> Vec<bool> {
+/// For each node whether the first leads to it.
+pub(crate) fn reachable(nodes: &[Node]) -> Vec<bool> {
     let mut reached = vec![false; nodes.len()];
     let mut pending: Vec<usize> = nodes.first().map(|_| 0).into_iter().collect();
     while let Some(at) = pending.pop() {

@@ -56,7 +56,7 @@ fn board_programs_print_their_numbers() {
         ("lines", 14, "a bent strip\n"),
         ("clip", 64, "+1.9 +1.9 +1.9, +1.7 +1.7 +1.7: "),
         ("specials", 31, "vertex 1/0: 255 255 0 255\n"),
-        ("levels", 53, "texture2D(picture, at.xy, at.z): 40 80 120 160 200\n"),
+        ("levels", 53, "texture2D(picture, at.xy, at.z): 0 40 80 120 160\n"),
     ];
     for (name, lines, line) in wanted {
         let program = built(driver, "board", name);
@@ -103,7 +103,7 @@ fn board_programs_tell_switches_apart() {
             "fragment ceil(100 / 100) - 1: 255 0 0",
             "fragment ceil(100 / 100) - 1: 255 0 255",
         ),
-        ("levels", "bias-before-varying", "at.z): 40 80 120", "at.z): 0 40 80"),
+        ("levels", "bias-after-varying", "at.z): 0 40 80", "at.z): 40 80 120"),
         (
             "levels",
             "one-bias-per-quad",

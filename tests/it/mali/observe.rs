@@ -68,6 +68,10 @@ fn uninitialised_values_are_found() {
             "reads temporary -4, which was not written",
         ),
         ("load.v $0 40", "there is no varying component 160"),
+        (
+            "load.v ^discard.xy 0.xy, texld.b 0 $0.x, mov.v1 $0 ^texture, sync",
+            "reads $0.x before the instruction in front has written it",
+        ),
     ];
     for (line, message) in cases {
         let text = format!(".fragment\n.varying vec4 tint\n.stack 1 1\nload.v $0 0\n{line}\nmov.v1 $0 $0, stop\n");

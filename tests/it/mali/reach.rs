@@ -29,6 +29,7 @@ fn print(table: &Table) {
             Cell::Modifier(..) => "modifiers".to_owned(),
             Cell::Source(..) => "sources".to_owned(),
             Cell::Condition(..) => "conditions".to_owned(),
+            Cell::EarlyBias(..) => "early biases".to_owned(),
         };
         match reach::unreachable(cell) {
             Some(reason) => *reasons.entry(reason).or_insert(0) += 1,

@@ -238,7 +238,7 @@ fn quad(engine: &dyn Engine, text: &str, texture: Texture<'_>, inputs: &Inputs) 
 }
 
 /// Reds of a quad's fragments, for a program with a texture whose levels are 50 apart.
-fn reds(text: &str, silicon: Silicon) -> [i32; 4] {
+fn reds(engine: &dyn Engine, text: &str) -> [i32; 4] {
     let memory = memory();
     let texture = Texture::new(&memory, descriptor([true, true], false, 0.0, false)).unwrap();
     // Varying 0 is one texel per pixel; varying 1 is 2, and half as much to the right.
@@ -249,23 +249,38 @@ fn reds(text: &str, silicon: Silicon) -> [i32; 4] {
     inputs.varyings[0][0].dx = 1.0 / 16.0;
     inputs.varyings[0][1].dy = 1.0 / 16.0;
     (inputs.varyings[1][0].base, inputs.varyings[1][0].dx) = (3.0, -2.0);
-    quad(&ScalarWithQuirks(silicon), text, texture, &inputs).map(|[red, ..]| (red * 255.0 / 50.0).round() as i32)
+    quad(engine, text, texture, &inputs).map(|[red, ..]| (red * 255.0 / 50.0).round() as i32)
+}
+
+/// A plain look-up whose bias is in `$0.x`.
+const BIASED: &str = "load.v ^discard.xy 0.xy, texld.b 0 $0.x, mov.v1 $1 ^texture, sync, stop";
+
+/// On every engine a plain look-up reads its bias before the varying unit of the instruction in front has written it.
+#[test]
+fn a_bias_is_read_before_the_varying_unit_writes_it() {
+    let written = format!("load.v $0.x 1.x\n{BIASED}");
+    let computed = format!("load.v $0.x 1.x\nmov.v1 $0 $0\n{BIASED}");
+    let beside = format!("load.v $0.x 1.x, mov.v1 $2 $1\n{BIASED}");
+    let twice = format!("load.v $0.x 1.x\nload.v $0.x 1.y\n{BIASED}");
+    let cube = written.replace("texld.b", "texld.cube.b");
+    let after = ScalarWithQuirks(on(Switch::BiasAfterVarying));
+    let wanted = reds(&after, &written);
+    assert!(wanted[0] > 0 && wanted[0] != wanted[1], "{wanted:?}");
+    let engines: [&dyn Engine; 3] = [&Scalar, &Wide::default(), &Native::default()];
+    for engine in engines {
+        let name = engine.name();
+        assert_eq!(reds(engine, &written), [0; 4], "{name}: what the register was");
+        assert_eq!(reds(engine, &computed), wanted, "{name}: an adder's result is there");
+        assert_eq!(reds(engine, &beside), wanted, "{name}: so it is beside an adder");
+        assert_eq!(reds(engine, &twice), wanted, "{name}: the first of two is there");
+        assert_eq!(reds(engine, &cube), reds(&after, &cube), "{name}: a cube's is there");
+    }
 }
 
 #[test]
-fn the_sampler_reads_another_bias() {
-    let look = "load.v ^discard.xy 0.xy, texld.b 0 $0.x, mov.v1 $1 ^texture, sync, stop";
-    let varying = format!("load.v $0.x 1.x\n{look}");
-    let computed = format!("load.v $0.x 1.x\nmov.v1 $0 $0\n{look}");
-    let early = on(Switch::BiasBeforeVarying);
-    assert_eq!(reds(&varying, NONE), reds(&computed, NONE));
-    assert_eq!(reds(&varying, early), [0; 4], "the bias is what the register was");
-    assert_eq!(
-        reds(&computed, early),
-        reds(&computed, NONE),
-        "an adder's result is there"
-    );
-    let shared = reds(&varying, on(Switch::OneBiasPerQuad));
-    let own = reds(&varying, NONE);
+fn a_quad_may_have_one_bias() {
+    let computed = format!("load.v $0.x 1.x\nmov.v1 $0 $0\n{BIASED}");
+    let shared = reds(&ScalarWithQuirks(on(Switch::OneBiasPerQuad)), &computed);
+    let own = reds(&Scalar, &computed);
     assert!(own[0] != own[1] && shared == [own[0]; 4], "{own:?} {shared:?}");
 }

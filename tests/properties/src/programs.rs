@@ -3,8 +3,8 @@
 use fastrand::Rng;
 use utgard::gp::{self, Stored};
 use utgard::pp::{
-    self, AccOp, Alignment, Branch, Component, Condition, Instruction, LoadSource, Modifier, MulOp, Register, Scalar,
-    ScalarFunction, Store, StoreMode, StoreTarget, VaryingKind, VecAcc,
+    self, AccOp, Alignment, Branch, Component, Condition, Instruction, LoadSource, Modifier, MulOp, Register,
+    SamplerKind, Scalar, ScalarFunction, Store, StoreMode, StoreTarget, VaryingKind, VecAcc,
 };
 
 fn pick<T: Copy>(random: &mut Rng, choices: &[T]) -> T {
@@ -168,10 +168,30 @@ fn plain(random: &mut Rng, have: (AccOp, Modifier), product: bool) -> (AccOp, Mo
     }
 }
 
+/// Gives the second of two instructions, where it samples, a bias that the first one's varying unit writes alone.
+fn late_bias(random: &mut Rng, pair: &mut [Instruction]) {
+    let [front, i] = pair else { return };
+    let (Some(varying), Some(sampler)) = (front.varying, &mut i.sampler) else {
+        return;
+    };
+    let Some(register) = varying.written().filter(|register| !register.is_pipeline()) else {
+        return;
+    };
+    (front.vec_mul, front.float_mul, front.vec_acc, front.float_acc) = (None, None, None, None);
+    sampler.kind = SamplerKind::Plain;
+    (sampler.lod_enable, sampler.explicit_lod) = (true, false);
+    sampler.lod = register.component(pick(random, &Component::ALL));
+}
+
 /// A fragment program: its instructions, and its words.
 pub fn fragment(random: &mut Rng, length: usize) -> (Vec<Instruction>, Vec<u32>) {
     let length = length.max(1);
     let mut program: Vec<Instruction> = (0..length).map(|_| instruction(random)).collect();
+    for at in 1..length {
+        if random.u32(..4) == 0 {
+            late_bias(random, &mut program[at - 1..=at]);
+        }
+    }
     let mut goals = vec![None; length];
     let branches = random.bool();
     for at in 0..length - 1 {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use utgard::field::Code;
 use utgard::pp::access::{Access, accesses};
+use utgard::pp::flow::early_biases;
 use utgard::pp::{AccOp, Form, Instruction, LoadSource, Modifier, MulOp, Register, Scalar, VaryingKind};
 
 /// The units, in the order they run.
@@ -123,6 +124,8 @@ pub enum Cell {
     Source(Unit, From),
     /// A condition of a branch, and the sources of its operands.
     Condition(u8, From, From),
+    /// The component of a bias that is read before the instruction in front has written it.
+    EarlyBias(u8),
 }
 
 /// How often each cell was reached.
@@ -338,6 +341,13 @@ pub fn note(program: &[Instruction], table: &mut Table) -> bool {
         new |= *count == 0;
         *count += 1;
     };
+    let places = program.iter().scan(0, |next, i| {
+        *next += i.words();
+        Some((*next - i.words(), *i))
+    });
+    for bias in early_biases(&places.collect::<Vec<_>>()) {
+        reach(Cell::EarlyBias(bias.register.component() as u8));
+    }
     for (at, i) in program.iter().enumerate() {
         for second in &all[at] {
             let before = at
@@ -511,7 +521,7 @@ pub fn unreachable(cell: Cell) -> Option<&'static str> {
         }
         Cell::Source(unit, from) => (!reads_registers(unit) || unit == Unit::Varying && from != From::Register)
             .then_some("the unit has no such operand"),
-        Cell::Operation(..) | Cell::Modifier(..) | Cell::Condition(..) => None,
+        Cell::Operation(..) | Cell::Modifier(..) | Cell::Condition(..) | Cell::EarlyBias(_) => None,
     }
 }
 
@@ -541,6 +551,7 @@ pub fn cells() -> Vec<Cell> {
         }
         cells.extend(SOURCES.map(|from| Cell::Source(first, from)));
     }
+    cells.extend((0..4).map(Cell::EarlyBias));
     for unit in [Unit::VecMul, Unit::FloatMul] {
         cells.extend(MulOp::ALL.iter().map(|op| Cell::Operation(unit, op.code() as u8)));
     }

@@ -68,6 +68,7 @@ pub fn compile(
     tidy::widen(&mut nodes);
     tidy::coalesce(&mut nodes);
     tidy::attach(&mut nodes);
+    tidy::move_biases(&mut nodes);
     let mut base = nodes;
     let mut done = node::CellSet::default();
     let mut work = 0;

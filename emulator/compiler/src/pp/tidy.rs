@@ -1,7 +1,7 @@
 //! Takes out what need not be before nodes are put together: dead ones, copies, moves that their readers can do.
 
 use super::live::{self, Ranges};
-use super::node::{Cell, CellMap, CellSet, Coord, Kind, Node, Nodes, Src, Tex};
+use super::node::{Cell, CellMap, CellSet, Coord, Kind, Node, Nodes, Operand, Src, Tex};
 use std::collections::HashSet;
 use utgard::pp::Modifier;
 
@@ -183,6 +183,33 @@ pub(super) fn attach(nodes: &mut Nodes) {
             at += 1;
             !gone.contains(&(at - 1))
         });
+    }
+}
+
+/// Moves biases that the varying unit writes: a plain look-up of the next instruction reads them before that
+/// (docs/spec/mali/pp.md, section 6).
+pub(super) fn move_biases(nodes: &mut Nodes) {
+    let all = nodes.blocks.iter().flat_map(|block| &block.nodes);
+    let varyings = all.filter(|node| matches!(node.kind, Kind::Varying(_)));
+    let late: CellSet = varyings.flat_map(|node| node.dst.iter().copied()).collect();
+    for at in 0..nodes.blocks.len() {
+        let old = std::mem::take(&mut nodes.blocks[at].nodes);
+        let mut new = Vec::with_capacity(old.len());
+        for mut node in old {
+            if let Some(Tex {
+                cube: false,
+                lod: Some((cell, false)),
+                ..
+            }) = &mut node.tex
+                && late.contains(cell)
+            {
+                let bias = nodes.cell();
+                new.push(Node::mov(vec![bias], Operand::one(Src::Cell(*cell)), node.span));
+                *cell = bias;
+            }
+            new.push(node);
+        }
+        nodes.blocks[at].nodes = new;
     }
 }
 

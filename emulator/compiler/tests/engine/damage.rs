@@ -152,12 +152,15 @@ fn damaged_vertex_programs_are_found() {
 const FRAGMENT: &str = "precision mediump float; varying vec2 v; uniform sampler2D s; uniform float k; void main() {
     vec4 c = texture2D(s, v); if (v.x > k) c.xy += sin(texture2D(s, c.zw).yx * 2.0) * k + v; gl_FragColor = c * c + v.xyxy; }";
 
+const BIASED: &str = "precision mediump float; varying vec2 v; varying float bias; uniform sampler2D s; void main() {
+    gl_FragColor = texture2D(s, v, bias); }";
+
 #[test]
 fn damaged_fragment_programs_are_found() {
     let flat = "void main() { gl_FragColor = vec4(0.25, 0.5, 0.75, 1.0); }";
-    let programs = [FRAGMENT, flat].map(|text| program(text, Stage::Fragment));
+    let programs = [FRAGMENT, flat, BIASED].map(|text| program(text, Stage::Fragment));
     type Damage = fn(&mut pp::Instruction) -> bool;
-    let damages: [(&str, Damage); 7] = [
+    let damages: [(&str, Damage); 8] = [
         ("not written on every way", |i| {
             let there = i.varying.is_some_and(|varying| varying.written().is_some());
             if let Some(varying) = &mut i.varying {
@@ -191,6 +194,13 @@ fn damaged_fragment_programs_are_found() {
             }
             there
         }),
+        ("a bias from the varying unit", |i| {
+            let moved = i.float_mul.take().map(|unit| unit.destination);
+            if let (Some(moved), Some(unit)) = (moved, &mut i.varying) {
+                (unit.destination, unit.mask) = (moved.register(), 1 << moved.component());
+            }
+            i.varying.is_some() && moved.is_some()
+        }),
         ("without a colour", |i| {
             if let Some(unit) = &mut i.vec_mul {
                 unit.destination = Register(5);
@@ -202,8 +212,8 @@ fn damaged_fragment_programs_are_found() {
         }),
     ];
     for (says, damage) in damages {
-        let [whole, flat] = programs.each_ref().map(|program| fragment(program, says, damage));
-        let (done, found) = (whole.0 + flat.0, whole.1 + flat.1);
+        let all = programs.each_ref().map(|program| fragment(program, says, damage));
+        let (done, found) = all.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         println!("{found} of {done} damaged programs: {says}");
         assert!(found > 0, "{says}");
     }

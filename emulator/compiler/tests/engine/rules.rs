@@ -4,7 +4,7 @@
 use loader::mbs::{Program, Stage, SymbolType};
 use std::collections::{BTreeSet, HashMap};
 use utgard::gp::{self, Age, ComplexOp, MulOp, PassOp, Source, Stored, Target, Unit};
-use utgard::pp::access::accesses;
+use utgard::pp::access::{Access, accesses};
 use utgard::pp::{self, LoadSource, Register};
 use utgard::shader;
 
@@ -320,6 +320,22 @@ fn fragment(program: &Program) -> Result<(), String> {
         }
         if i.sampler.is_some() && !i.control.sync {
             return say("a look-up that does not wait for its neighbours");
+        }
+        if let Some(bias) = i
+            .sampler
+            .filter(|unit| unit.lod_enable && !unit.explicit_lod && !unit.is_cube())
+        {
+            let late = |(_, front): &(usize, pp::Instruction)| {
+                let lod = (bias.lod.register(), 1 << bias.lod.component());
+                let writes = |access: &Access| access.writes.is_some_and(|(to, mask)| to == lod.0 && mask & lod.1 != 0);
+                let writers = accesses(front).into_iter().filter(writes);
+                // A multiplier or an adder may move it in the same instruction.
+                writers.map(|access| access.stage).max() == Some(1)
+            };
+            let mut fronts = code.iter().zip(&next).filter(|(_, next)| next.contains(&at));
+            if fronts.any(|(front, _)| late(front)) {
+                return say("a bias from the varying unit of the instruction in front");
+            }
         }
         let following = code.get(at + 1).map_or(0, |(_, next)| next.words());
         if !i.control.stop && i.control.next_length != following {

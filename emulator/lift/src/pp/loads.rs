@@ -79,7 +79,12 @@ impl Front<'_> {
         value
     }
 
-    pub(super) fn sample(&mut self, unit: &Sampler, coordinates: &[Lane; 4]) -> Result<(), Error> {
+    pub(super) fn sample(
+        &mut self,
+        unit: &Sampler,
+        coordinates: &[Lane; 4],
+        early_bias: Option<Lane>,
+    ) -> Result<(), Error> {
         if unit.offset().is_some() {
             return Err(self.unknown("a texture whose number is computed"));
         }
@@ -88,7 +93,7 @@ impl Front<'_> {
         let level = match unit.level() {
             LevelOfDetail::Implicit => Level::Implicit,
             LevelOfDetail::Bias(scalar) => {
-                args.push(vec![self.scalar(scalar)]);
+                args.push(vec![early_bias.unwrap_or_else(|| self.scalar(scalar))]);
                 Level::Bias
             }
             LevelOfDetail::Explicit(scalar) => {

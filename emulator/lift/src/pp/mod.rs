@@ -40,6 +40,8 @@ struct Front<'a> {
     against: bool,
     /// Whether some temporary's index is computed, which puts all of them in memory.
     addressed: bool,
+    /// The bias of the next instruction, where that one reads it before the present one has written it.
+    early_bias: Option<Lane>,
     /// Constants, texel and uniform of the instruction.
     pipeline: [[Lane; 4]; 4],
     vec_mul: [Lane; 4],
@@ -67,6 +69,7 @@ pub(crate) fn lift(words: &[u32], interface: &Interface, options: &Options) -> R
             || i.store
                 .is_some_and(|unit| !unit.reads_tile() && unit.offset().is_some())
     });
+    let early_biases = flow::early_biases(&instructions);
     let mut front = Front {
         builder,
         interface,
@@ -76,6 +79,7 @@ pub(crate) fn lift(words: &[u32], interface: &Interface, options: &Options) -> R
         exact: options.exact,
         against: options.convention.rows_down && options.convention.height.is_some(),
         addressed,
+        early_bias: None,
         pipeline: [[zero; 4]; 4],
         vec_mul: [zero; 4],
         float_mul: zero,
@@ -85,7 +89,10 @@ pub(crate) fn lift(words: &[u32], interface: &Interface, options: &Options) -> R
         let mut truth = None;
         for (word, i) in &instructions[block.first..block.end] {
             front.word = *word;
-            truth = front.instruction(i)?;
+            let bias = front.early_bias.take();
+            let late = early_biases.iter().find(|bias| bias.written_at == *word);
+            front.early_bias = late.map(|bias| front.scalar(bias.register));
+            truth = front.instruction(i, bias)?;
         }
         let end = match (block.leaves, truth) {
             (Leaves::Ends, _) => End::Jump(exit),
@@ -229,8 +236,8 @@ impl Front<'_> {
         self.vector(Op::Compare(Relation::NotEqual), vec![lanes, zero], width)
     }
 
-    /// Lifts an instruction; returns its branch condition, if any.
-    fn instruction(&mut self, i: &Instruction) -> Result<Option<Lane>, Error> {
+    /// Lifts an instruction; returns its branch condition, if any. `early_bias` is its bias, if it is read early.
+    fn instruction(&mut self, i: &Instruction, early_bias: Option<Lane>) -> Result<Option<Lane>, Error> {
         let zero = self.number(0.0);
         self.pipeline = [[zero; 4]; 4];
         (self.vec_mul, self.float_mul) = ([zero; 4], zero);
@@ -244,7 +251,7 @@ impl Front<'_> {
             None => [zero; 4],
         };
         if let Some(unit) = &i.sampler {
-            self.sample(unit, &coordinates)?;
+            self.sample(unit, &coordinates, early_bias)?;
         }
         if let Some(unit) = &i.load {
             self.load(unit)?;

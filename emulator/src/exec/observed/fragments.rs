@@ -118,6 +118,11 @@ fn values(registers: &[[f32; 4]; 16], register: Register, mask: u32) -> Operand 
 /// A fragment did an instruction.
 pub(super) fn step(log: &mut Log, step: &FragmentStep<'_>) {
     unwritten(log, step.lane, step.instruction);
+    if let (Some(_), Some(sampler)) = (step.early_bias, step.instruction.sampler) {
+        let bias = name(sampler.lod.register(), 1 << sampler.lod.component());
+        let message = format!("reads {bias} before the instruction in front has written it");
+        log.pending.push((step.lane, message));
+    }
     log.find(step.lane, step.number);
     let branch = step
         .instruction
@@ -181,8 +186,13 @@ fn operands(step: &FragmentStep<'_>, written: &[(Register, u32, [f32; 4])]) -> (
     let all = accesses(step.instruction);
     for stage in 0..=8 {
         let here = || all.iter().filter(|access| access.stage == stage);
+        let first = reads.len();
         for (register, mask) in here().flat_map(|access| &access.reads) {
             reads.push(values(&now, *register, *mask));
+        }
+        // The sampler reads its level or bias first.
+        if let (2, Some(bias), Some(read)) = (stage, step.early_bias, reads.get_mut(first)) {
+            read.values = vec![bias];
         }
         // The constants, the texture and the uniform are no writes of registers.
         if matches!(stage, 0 | 2 | 3) {

@@ -50,8 +50,8 @@ struct Lanes<'a, O> {
     fragments: [Fragment; 4],
     silicon: Silicon,
     numbers: Numbers,
-    /// The register that the varying unit of the instruction in front wrote, and what it held before.
-    stale: Option<(Register, [Vec4; 4])>,
+    /// The bias of the next instruction, where that one reads it before this one has written it.
+    early_bias: Option<[f32; 4]>,
     /// The present fragment is at another instruction: what it computes is there for its neighbours alone.
     waits: bool,
     observer: &'a mut O,
@@ -83,7 +83,7 @@ pub(super) fn run<O: Observer>(
         fragments: std::array::from_fn(|_| fragment.clone()),
         silicon,
         numbers: Numbers::new(silicon),
-        stale: None,
+        early_bias: None,
         waits: false,
         observer,
     };
@@ -124,7 +124,11 @@ impl<O: Observer> Lanes<'_, O> {
             fragment.registers[Register::CONST0.index()..].copy_from_slice(&pipeline);
             (fragment.vec_mul, fragment.float_mul) = ([0.0; 4], 0.0);
         }
-        let held = self.held(i);
+        let bias = self.early_bias.take();
+        let late = self.context.program.bias_written_late(pc);
+        self.early_bias = late
+            .filter(|_| !self.silicon.has(Switch::BiasAfterVarying))
+            .map(|register| std::array::from_fn(|lane| self.scalar(lane, register)));
         let coordinates = i
             .varying
             .as_ref()
@@ -132,9 +136,8 @@ impl<O: Observer> Lanes<'_, O> {
             .transpose()?
             .unwrap_or_default();
         if let Some(unit) = &i.sampler {
-            self.sample(unit, &coordinates)?;
+            self.sample(unit, &coordinates, bias)?;
         }
-        self.stale = held;
         // Values that only this instruction reads are computed for all fragments, for derivatives.
         for (lane, active) in active.into_iter().enumerate() {
             self.waits = !active;
@@ -156,14 +159,22 @@ impl<O: Observer> Lanes<'_, O> {
         }
         if let Some(before) = before {
             for lane in (0..4).filter(|lane| active[*lane]) {
-                self.observed(lane, index.unwrap_or_default(), i, &before[lane]);
+                let bias = bias.map(|bias| bias[lane]);
+                self.observed(lane, index.unwrap_or_default(), i, &before[lane], bias);
             }
         }
         Ok(())
     }
 
     /// Tells the observer what a fragment just did.
-    fn observed(&mut self, lane: usize, number: usize, instruction: &Instruction, before: &[Vec4; 16]) {
+    fn observed(
+        &mut self,
+        lane: usize,
+        number: usize,
+        instruction: &Instruction,
+        before: &[Vec4; 16],
+        early_bias: Option<f32>,
+    ) {
         let fragment = &self.fragments[lane];
         self.observer.fragment(&FragmentStep {
             lane,
@@ -172,6 +183,7 @@ impl<O: Observer> Lanes<'_, O> {
             before,
             after: &fragment.registers,
             products: (fragment.vec_mul, fragment.float_mul),
+            early_bias,
             temporaries: &fragment.temporaries,
             next: (fragment.pc != END).then_some(fragment.pc),
             discarded: fragment.discarded,
@@ -327,7 +339,8 @@ impl<O: Observer> Lanes<'_, O> {
         modified(self.scalar(lane, source.scalar), source.absolute, source.negate)
     }
 
-    fn sample(&mut self, unit: &Sampler, coordinates: &[Vec4; 4]) -> Result<()> {
+    /// `early_bias` is what a bias was when it was read, where that was before it was written.
+    fn sample(&mut self, unit: &Sampler, coordinates: &[Vec4; 4], early_bias: Option<[f32; 4]>) -> Result<()> {
         // One texture for the quad: which one is the first fragment's choice.
         let offset = unit.offset().map_or(0, |scalar| self.scalar(0, scalar) as i32);
         let index = i64::from(unit.index) + i64::from(offset);
@@ -336,7 +349,11 @@ impl<O: Observer> Lanes<'_, O> {
             .and_then(|index| self.context.textures.get(index));
         let lod = |lane: usize| match unit.level() {
             LevelOfDetail::Explicit(scalar) => Lod::Level(self.scalar(lane, scalar)),
-            LevelOfDetail::Bias(scalar) => Lod::Bias(self.bias(lane, scalar, unit.is_cube())),
+            LevelOfDetail::Bias(scalar) => {
+                let shared = !unit.is_cube() && self.silicon.has(Switch::OneBiasPerQuad);
+                let lane = if shared { 0 } else { lane };
+                Lod::Bias(early_bias.map_or_else(|| self.scalar(lane, scalar), |bias| bias[lane]))
+            }
             LevelOfDetail::Implicit => Lod::Bias(0.0),
         };
         let lods = std::array::from_fn(lod);
@@ -352,27 +369,6 @@ impl<O: Observer> Lanes<'_, O> {
             fragment.registers[Register::TEXTURE.index()] = texel;
         }
         Ok(())
-    }
-
-    /// The bias a fragment's look-up has in a register.
-    fn bias(&self, lane: usize, scalar: Scalar, cube: bool) -> f32 {
-        let shared = !cube && self.silicon.has(Switch::OneBiasPerQuad);
-        let lane = if shared { 0 } else { lane };
-        match self.stale {
-            Some((register, held)) if !cube && register == scalar.register() => held[lane][scalar.component()],
-            _ => self.scalar(lane, scalar),
-        }
-    }
-
-    /// The register that an instruction's varying unit alone writes, and what it holds before, where that is asked for.
-    fn held(&self, i: &Instruction) -> Option<(Register, [Vec4; 4])> {
-        if !self.silicon.has(Switch::BiasBeforeVarying) {
-            return None;
-        }
-        let register = i.varying.as_ref()?.written()?;
-        let alone = i.vec_mul.is_none() && i.float_mul.is_none() && i.vec_acc.is_none() && i.float_acc.is_none();
-        let held = |fragment: &Fragment| fragment.registers[register.index()];
-        alone.then(|| (register, self.fragments.each_ref().map(held)))
     }
 
     /// Float number of an index.

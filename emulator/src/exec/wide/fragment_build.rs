@@ -35,7 +35,16 @@ fn step(program: &FragmentProgram, word: u32, i: &Instruction, orientation: Orie
         ops: Vec::new(),
         ran: [false; 2],
     };
-    let next = match builder.units() {
+    let reads_bias_early = program.reads_bias_early(word);
+    if reads_bias_early {
+        builder.all(Alu::new(AluOp::Copy, &[Operand::row(row::EARLY_BIAS)], row::BIAS));
+    }
+    // An instruction may do both.
+    if let Some(bias) = program.bias_written_late(word) {
+        let from = Operand::new(builder.scalar(bias));
+        builder.all(Alu::new(AluOp::Copy, &[from], row::EARLY_BIAS));
+    }
+    let next = match builder.units(reads_bias_early) {
         Ok(()) => builder.next(program, word),
         Err(unknown) => Next::Fault(unknown),
     };
@@ -56,14 +65,17 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn units(&mut self) -> Result<(), Unknown> {
+    fn units(&mut self, reads_bias_early: bool) -> Result<(), Unknown> {
         let i = *self.i;
         if let Some(unit) = &i.varying {
             self.varying(unit)?;
         }
         if let Some(unit) = i.sampler {
-            let (lod, offset) = (self.scalar(unit.lod), self.scalar(unit.offset));
-            self.ops.push(Op::Sample(unit, lod, offset));
+            let lod = match reads_bias_early {
+                true => Source::Row(row::BIAS),
+                false => self.scalar(unit.lod),
+            };
+            self.ops.push(Op::Sample(unit, lod, self.scalar(unit.offset)));
             self.ran[0] = true;
         }
         if let Some(unit) = &i.load {
@@ -218,7 +230,7 @@ impl Builder<'_> {
     }
 
     /// An operation on all lanes: what only the varying unit and the sampler do. Lanes that are elsewhere do not mind,
-    /// for these rows are used by this instruction only.
+    /// for no other instruction of theirs uses these rows.
     fn all(&mut self, alu: Alu) {
         self.ops.push(Op::Alu(alu));
     }

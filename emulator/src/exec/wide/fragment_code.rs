@@ -17,6 +17,8 @@ pub(crate) mod row {
     pub(crate) const COORDINATES: u16 = 69;
     /// Room for what must not be written yet.
     pub(crate) const SPARE: u16 = 73;
+    /// The bias, where the instruction in front has kept it.
+    pub(crate) const BIAS: u16 = 95;
     /// Distance from the primitive's origin.
     pub(crate) const X: u16 = 96;
     /// Distance from the primitive's origin.
@@ -35,12 +37,15 @@ pub(crate) mod row {
     pub(crate) const TILE_STENCIL: u16 = 103;
     /// Not zero where the fragment is wanted.
     pub(crate) const ARRIVED: u16 = 104;
+    /// The bias of the next instruction, as it is before this one writes it.
+    pub(crate) const EARLY_BIAS: u16 = 105;
     /// First row of the temporaries.
-    pub(crate) const TEMPORARIES: u16 = 105;
+    pub(crate) const TEMPORARIES: u16 = 106;
 
-    /// Whether only the instruction that computes a row reads it: it is computed for all fragments, for derivatives.
+    /// Whether a row is computed for all fragments, for derivatives and look-ups: only the instruction that computes it
+    /// reads it, or the next one, which no other fragments are at.
     pub(crate) fn is_local(row: u16) -> bool {
-        (TEXTURE..X).contains(&row)
+        (TEXTURE..X).contains(&row) || row == EARLY_BIAS
     }
 }
 
@@ -183,7 +188,7 @@ impl FragmentCode {
         if straight {
             self.written = (0..64).filter(|row| written[*row]).map(|row| 1 << row).sum();
         }
-        // What a batch is given needs no zeros.
+        // What a batch is given needs no zeros, nor does a bias that the instruction in front always keeps.
         let given = usize::from(row::X)..usize::from(row::TEMPORARIES);
         self.places = clear[usize::from(row::COLUMN)] || clear[usize::from(row::ROW)];
         self.clear = clear

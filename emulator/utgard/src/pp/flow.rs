@@ -1,9 +1,10 @@
 //! Whole PP programs: possible successors, verification, resource use.
 
+use super::access::accesses;
 use super::ops::{Origin, Units};
-use super::{Form, Instruction, LoadSource, Register, ScalarUnit, StoreMode, UNITS, VectorUnit};
+use super::{Form, Instruction, LevelOfDetail, LoadSource, Register, Scalar, ScalarUnit, StoreMode, UNITS, VectorUnit};
 use crate::field::Code;
-use crate::flow::{Finding, Node};
+use crate::flow::{Finding, Node, reachable};
 
 /// A program's instructions with the positions of their control words; stops at the first invalid one.
 pub fn instructions(words: &[u32]) -> (Vec<(u32, Instruction)>, Option<Finding>) {
@@ -62,13 +63,13 @@ pub fn nodes(instructions: &[(u32, Instruction)]) -> Vec<Node> {
             .binary_search_by_key(&address, |(at, _)| i64::from(*at))
             .ok()
     };
-    let node = |(at, (address, i)): (usize, &(u32, Instruction))| {
+    let node = |(address, i): &(u32, Instruction)| {
         let mut next = Vec::new();
         let discards = i.branch.is_some_and(|branch| branch.is_discard());
         let always = i.branch.is_some_and(|branch| branch.always());
         let ends = i.control.stop || discards;
-        if !ends && !always && at + 1 < instructions.len() {
-            next.push(at + 1);
+        if !ends && !always {
+            next.extend(number(i64::from(address + i.words())));
         }
         if let Some(branch) = i.branch.filter(|branch| branch.may_go()) {
             next.extend(number(i64::from(*address) + i64::from(branch.signed_target())));
@@ -80,7 +81,65 @@ pub fn nodes(instructions: &[(u32, Instruction)]) -> Vec<Node> {
             ends,
         }
     };
-    instructions.iter().enumerate().map(node).collect()
+    instructions.iter().map(node).collect()
+}
+
+/// A bias that the sampler reads before the instruction in front has written it (docs/spec/mali/pp.md, section 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EarlyBias {
+    /// Control word of the instruction whose varying unit writes the register.
+    pub written_at: u32,
+    /// Control word of the instruction that samples.
+    pub read_at: u32,
+    /// The register.
+    pub register: Scalar,
+}
+
+/// The biases that a program's instructions, in the order of memory, read too early. What holds behind a branch is not
+/// known ([?]): only an instruction that nothing but the one in front leads to, and leads nowhere else, reads early.
+pub fn early_biases(instructions: &[(u32, Instruction)]) -> Vec<EarlyBias> {
+    let pair = |at: usize| {
+        let ((written_at, front), (read_at, i)) = (instructions[at], instructions[at + 1]);
+        let register = early_bias(&front, &i)?;
+        let bias = EarlyBias {
+            written_at,
+            read_at,
+            register,
+        };
+        Some((at, bias))
+    };
+    let pairs: Vec<_> = (0..instructions.len().saturating_sub(1)).filter_map(pair).collect();
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let nodes = nodes(instructions);
+    let reached = reachable(&nodes);
+    let mut origins = vec![0; nodes.len()];
+    for (node, _) in nodes.iter().zip(&reached).filter(|(_, reached)| **reached) {
+        node.next.iter().for_each(|next| origins[*next] += 1);
+    }
+    let alone = |at: usize| reached[at] && nodes[at].next == [at + 1] && origins[at + 1] == 1;
+    let early = pairs.into_iter().filter(|(at, _)| alone(*at));
+    early.map(|(_, bias)| bias).collect()
+}
+
+/// The bias that an instruction would read early behind another: of a plain look-up, written by the other's varying unit
+/// and by no other unit, in an instruction without multipliers and adders.
+fn early_bias(front: &Instruction, i: &Instruction) -> Option<Scalar> {
+    let sampler = i.sampler.filter(|unit| !unit.is_cube())?;
+    let LevelOfDetail::Bias(bias) = sampler.level() else {
+        return None;
+    };
+    let varying = front.varying?;
+    let is_written = varying.written() == Some(bias.register()) && varying.mask >> bias.component() & 1 == 1;
+    let computes =
+        front.vec_mul.is_some() || front.float_mul.is_some() || front.vec_acc.is_some() || front.float_acc.is_some();
+    if !is_written || computes || bias.register().is_pipeline() {
+        return None;
+    }
+    let writes = accesses(front).into_iter().filter_map(|access| access.writes);
+    let writers = writes.filter(|(register, mask)| *register == bias.register() && mask >> bias.component() & 1 == 1);
+    (writers.count() == 1).then_some(bias)
 }
 
 /// Verifies a program; `stack` is its temporaries in vec4s, if known.
@@ -260,4 +319,50 @@ fn temporaries(i: &Instruction, stack: Option<u32>, say: &mut impl FnMut(&'stati
 /// Number of instructions that use each unit, in the order of [`UNITS`].
 pub fn unit_counts(instructions: &[(u32, Instruction)]) -> [u32; UNITS.len()] {
     std::array::from_fn(|unit| instructions.iter().filter(|(_, i)| i.unit(unit).is_some()).count() as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pp::assemble;
+
+    /// Whether a look-up with the bias `$0.x` reads it early behind some text, with more text behind it.
+    fn is_early(front: &str, look: &str, behind: &str) -> bool {
+        let look = format!("load.v ^discard.xy 0.xy, {look}, mov.v1 $1 ^texture, sync, stop");
+        let words = assemble(&format!("{front}\nlook: {look}\n{behind}\n")).unwrap();
+        let biases = early_biases(&instructions(&words).0);
+        assert!(biases.iter().all(|bias| bias.register == Scalar(0)), "{biases:?}");
+        assert!(biases.len() < 2, "{biases:?}");
+        !biases.is_empty()
+    }
+
+    #[test]
+    fn a_bias_is_early_behind_a_varying_unit_alone() {
+        let bias = "texld.b 0 $0.x";
+        assert!(is_early("load.v $0.x 1.x", bias, ""));
+        assert!(is_early("load.v $0 1, load.u 0, rcp.s2 $2.x $2.y", bias, ""));
+        for front in [
+            "load.v $0.yzw 1",
+            "load.v $2 1",
+            "load.v $0.x 1.x\nmov.v1 $2 $3",
+            "load.v $0.x 1.x, mov.v1 $2 $3",
+            "load.v $0.x 1.x, mov.s0 $2.x $3.x",
+            "load.v $0 1, rcp.s2 $0.x $2.y",
+        ] {
+            assert!(!is_early(front, bias, ""), "{front}");
+        }
+        for look in ["texld 0", "texld.l 0 $0.x", "texld.cube.b 0 $0.x"] {
+            assert!(!is_early("load.v $0.x 1.x", look, ""), "{look}");
+        }
+    }
+
+    #[test]
+    fn a_bias_is_not_early_where_ways_meet_or_part() {
+        let (front, bias) = ("load.v $0.x 1.x", "texld.b 0 $0.x");
+        let end = "end: mov.v1 $1 $2, stop";
+        assert!(!is_early(&format!("branch.gt $3.x $3.y look\n{front}"), bias, ""));
+        assert!(!is_early(&format!("{front}, branch.gt $3.x $3.y end"), bias, end));
+        // What nothing leads to does not count.
+        assert!(is_early(front, bias, "branch look"));
+    }
 }

@@ -214,13 +214,14 @@ struct Builder<'a> {
 
 /// A graph with nothing in it.
 fn empty(code: &FragmentCode, key: &Key, isa: Isa) -> Graph {
-    // Registers and temporaries are halves; results of units are not, nor are planes that were computed before.
+    // Registers, a bias of one and temporaries are halves; results of units are not, nor are planes that were computed
+    // before.
     let behind = match key.batched {
         true => first_batched(code),
         false => u16::MAX,
     };
     let rows = RowTypes {
-        halves: [0..row::TEXTURE - 8, row::TEMPORARIES..behind],
+        halves: [0..row::TEXTURE - 8, row::EARLY_BIAS..behind],
         places: (!key.batched).then_some(PLACES),
     };
     Graph::new(isa, rows)
