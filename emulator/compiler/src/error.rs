@@ -1,12 +1,11 @@
 //! What can go wrong, and where in the source.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// What kind of refusal an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ErrorKind {
     /// The source is wrong.
     Invalid,
     /// The source may be right, but the hardware or this compiler has nothing for it.
@@ -15,14 +14,26 @@ pub enum Kind {
     Limit,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{}: {message}", self.prefix())]
 struct Inner {
-    kind: Kind,
+    kind: ErrorKind,
     message: String,
     span: Option<Range<usize>>,
     offset: Option<u64>,
     function: Option<String>,
     source: Option<Arc<translate::Error>>,
+}
+
+impl Inner {
+    /// The kind, in front of the message.
+    fn prefix(&self) -> &'static str {
+        match self.kind {
+            ErrorKind::Invalid => "invalid",
+            ErrorKind::Unsupported => "unsupported",
+            ErrorKind::Limit => "limit",
+        }
+    }
 }
 
 /// The same words about the same place; what caused them is not compared.
@@ -35,14 +46,15 @@ impl PartialEq for Inner {
 impl Eq for Inner {}
 
 /// A refusal, with its place in the source where there is one; one machine word wide.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<Inner>);
 
 /// Result of the compiler.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    fn new(kind: Kind, message: impl Into<String>) -> Self {
+    fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
         Self(Box::new(Inner {
             kind,
@@ -56,25 +68,25 @@ impl Error {
 
     /// The source is wrong.
     pub fn invalid(message: impl Into<String>) -> Self {
-        Self::new(Kind::Invalid, message)
+        Self::new(ErrorKind::Invalid, message)
     }
 
     /// Nothing on the hardware for it.
     pub fn unsupported(message: impl Into<String>) -> Self {
-        Self::new(Kind::Unsupported, message)
+        Self::new(ErrorKind::Unsupported, message)
     }
 
     /// A budget is spent.
     pub fn limit(message: impl Into<String>) -> Self {
-        Self::new(Kind::Limit, message)
+        Self::new(ErrorKind::Limit, message)
     }
 
     /// The reader's refusal in this crate's words.
     pub(crate) fn of_reader(error: translate::Error) -> Self {
         let kind = if error.is_unsupported() {
-            Kind::Unsupported
+            ErrorKind::Unsupported
         } else {
-            Kind::Invalid
+            ErrorKind::Invalid
         };
         // The place is a field of its own.
         let message = match error.kind() {
@@ -122,8 +134,8 @@ impl Error {
         self
     }
 
-    /// Kind of refusal.
-    pub fn kind(&self) -> Kind {
+    /// ErrorKind of refusal.
+    pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
@@ -147,10 +159,15 @@ impl Error {
         self.0.function.as_deref()
     }
 
+    /// The reader's refusal that it is of, if it is of one.
+    pub fn reader(&self) -> Option<&translate::Error> {
+        self.0.source.as_deref()
+    }
+
     /// The message with its place: line, column and a caret, or the byte offset, or the function's name.
     pub fn render(&self, file: &str, source: &str) -> String {
         // The place is in another file, which the reader knows.
-        if let Some(reader) = self.0.source.as_ref().filter(|reader| reader.included().is_some()) {
+        if let Some(reader) = self.reader().filter(|reader| reader.included().is_some()) {
             return reader.render(source.as_bytes(), file);
         }
         if let Some(offset) = self.0.offset {
@@ -182,22 +199,6 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.kind {
-            Kind::Invalid => write!(f, "invalid: {}", self.0.message),
-            Kind::Unsupported => write!(f, "unsupported: {}", self.0.message),
-            Kind::Limit => write!(f, "limit: {}", self.0.message),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_deref().map(|source| source as _)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,7 +209,8 @@ mod tests {
         assert_eq!(size_of::<Error>(), size_of::<usize>());
         let refused = translate::Error::from(translate::ErrorKind::Entry("no entry point".to_owned()));
         let error = Error::of_reader(refused);
-        assert_eq!(error.kind(), Kind::Invalid);
+        assert_eq!(error.kind(), ErrorKind::Invalid);
         assert_eq!(error.source().unwrap().to_string(), "no entry point");
+        assert_eq!(error.reader().unwrap().to_string(), "no entry point");
     }
 }

@@ -68,7 +68,7 @@ mod place;
 pub mod pp;
 pub mod report;
 
-pub use error::{Error, Kind, Result};
+pub use error::{Error, ErrorKind, Result};
 pub use interface::Stage;
 
 use front::{Coordinates, Note, Shader, Source, Unroll};
@@ -144,7 +144,7 @@ fn compile_any(input: Input<'_>, options: &Options) -> Result<Compiled> {
         opt::optimise(&mut shader.function);
         match back(shader, input.text(), options) {
             // Too long, or too many numbers at once: loops as they are may still fit.
-            Err(error) if error.kind() == Kind::Limit => refused = Some(error),
+            Err(error) if error.kind() == ErrorKind::Limit => refused = Some(error),
             other => return other,
         }
     }

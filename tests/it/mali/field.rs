@@ -67,7 +67,7 @@ fn retro_shaders_match_on_every_engine() {
 #[test]
 fn retro_shaders_are_judged_as_glslang_judges_them() {
     use skrymir::compiler::glsl_es::Text;
-    use skrymir::compiler::{Input, Kind, Options, Stage, compile};
+    use skrymir::compiler::{ErrorKind, Input, Options, Stage, compile};
     use skrymir::translate::frontend;
     let Some(folder) = common::corpus("field/retro") else {
         return;
@@ -90,7 +90,7 @@ fn retro_shaders_are_judged_as_glslang_judges_them() {
             compiled += usize::from(outcome.is_ok());
             let fits = match &outcome {
                 Ok(_) => judged,
-                Err(error) => judged == (error.kind() != Kind::Invalid),
+                Err(error) => judged == (error.kind() != ErrorKind::Invalid),
             };
             if !fits {
                 wrong.push((path, judged, outcome.err().map(|error| error.to_string())));

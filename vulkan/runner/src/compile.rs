@@ -58,9 +58,11 @@ pub fn compile(path: &Path, bytes: &[u8], wanted: Wanted<'_>) -> Result<Compiled
         Ok(compiled) => return Ok(compiled),
         Err(error) => error,
     };
-    let by_reader = std::error::Error::source(&refused).and_then(|cause| cause.downcast_ref::<translate::Error>());
     let stage = source.stage.and_then(frontend::Stage::of_naga);
-    if let Some(module) = by_reader.and_then(|error| external_compilers::module(&source, stage, error)) {
+    if let Some(module) = refused
+        .reader()
+        .and_then(|error| external_compilers::module(&source, stage, error))
+    {
         let module = module?;
         let source = Source::new("stage.spv", &module)?;
         return compiler::compile(Input::Source(&source), &wanted.options)

@@ -1,6 +1,6 @@
 //! What the hardware has nothing for is refused by name and place, in every language.
 
-use skrymir_compiler::{Error, Input, Kind, Options, Stage, compile};
+use skrymir_compiler::{Error, ErrorKind, Input, Options, Stage, compile};
 use translate::{Language, ShaderStage, Source};
 
 /// Words the message must have, the line it must be about (0: its place is not known), the text.
@@ -352,7 +352,7 @@ fn in_spirv() {
         .expect("a source")
         .stage(ShaderStage::Fragment);
     let error = compile(Input::Source(&source), &Options::default()).expect_err("a texture of three dimensions");
-    assert_eq!(error.kind(), Kind::Unsupported);
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
     let offset = error.offset().expect("an offset") as usize;
     // OpVariable, of the texture.
     let op = words[offset / 4] & 0xffff;
