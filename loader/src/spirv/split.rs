@@ -371,13 +371,13 @@ impl<'i, 'a> Split<'i, 'a> {
 /// Whether an opcode declares a type.
 fn is_type(opcode: u16) -> bool {
     let row = Grammar::builtin().row(opcode);
-    row.is_some_and(|row| row.has_result && !row.has_type && row.name.starts_with("OpType"))
+    row.is_some_and(|row| row.has_result && !row.has_type && row.is_type())
 }
 
 /// Whether an instruction's first operand after its result is a sampled image.
 fn takes_sampled_image(opcode: u16) -> bool {
     let sparse = op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD..op::NO_LINE;
-    (op::FIRST_SAMPLING..=op::LAST_SAMPLING).contains(&opcode)
+    (op::IMAGE_SAMPLE_IMPLICIT_LOD..=op::IMAGE_DREF_GATHER).contains(&opcode)
         || sparse.contains(&opcode)
         || matches!(opcode, op::IMAGE | op::IMAGE_QUERY_LOD | op::COPY_OBJECT)
 }

@@ -137,7 +137,7 @@ fn rewrite(
             _ => {}
         }
         // The first operand of sampling instructions is the combined value.
-        if (op::FIRST_SAMPLING..=op::LAST_SAMPLING).contains(&opcode(&words))
+        if (op::IMAGE_SAMPLE_IMPLICIT_LOD..=op::IMAGE_DREF_GATHER).contains(&opcode(&words))
             && words.len() > 3
             && let Some(image) = joined.get(&words[3])
         {

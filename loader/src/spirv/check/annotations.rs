@@ -9,9 +9,9 @@ pub(super) fn check(module: &mut Checked<'_>) {
     built_in_structs(module);
     for at in 0..module.items.len() {
         let item = module.items[at];
-        match item.row.opcode as u16 {
+        match item.opcode() {
             op::DECORATE | op::DECORATE_ID | op::MEMBER_DECORATE => {
-                let group = item.row.opcode as u16 == op::DECORATE_ID && module.kind(item.word(1)) == "DecorationGroup";
+                let group = item.opcode() == op::DECORATE_ID && module.opcode(item.word(1)) == op::DECORATION_GROUP;
                 let why = group
                     .then(|| "by ids decorates no group".to_owned())
                     .or_else(|| takes_ids(&item))
@@ -33,8 +33,8 @@ pub(super) fn check(module: &mut Checked<'_>) {
 fn grouped(module: &mut Checked<'_>, item: &Item<'_>) {
     let mut seen = HashSet::new();
     for id in item.words.get(2..).unwrap_or(&[]) {
-        let why = match module.kind(*id) {
-            "DecorationGroup" => "is a group itself",
+        let why = match module.opcode(*id) {
+            op::DECORATION_GROUP => "is a group itself",
             _ if !seen.insert(*id) => "is a target twice",
             _ => continue,
         };
@@ -46,12 +46,12 @@ fn grouped(module: &mut Checked<'_>, item: &Item<'_>) {
 fn built_in_structs(module: &mut Checked<'_>) {
     let mut built_in: BTreeMap<u32, HashSet<u32>> = BTreeMap::new();
     for item in &module.items {
-        if item.row.opcode as u16 == op::MEMBER_DECORATE && item.word(3) == dec::BUILT_IN {
+        if item.opcode() == op::MEMBER_DECORATE && item.word(3) == dec::BUILT_IN {
             built_in.entry(item.word(1)).or_default().insert(item.word(2));
         }
     }
     for (id, members) in built_in {
-        if let Some(item) = module.def(id).filter(|item| item.row.opcode as u16 == op::TYPE_STRUCT)
+        if let Some(item) = module.def(id).filter(|item| item.opcode() == op::TYPE_STRUCT)
             && members.len() != item.args().len()
         {
             module.fail(
@@ -65,11 +65,7 @@ fn built_in_structs(module: &mut Checked<'_>) {
 
 /// The decoration's number, and the index of its word in the instruction.
 fn kind(item: &Item<'_>) -> u32 {
-    let at = if item.row.opcode as u16 == op::MEMBER_DECORATE {
-        3
-    } else {
-        2
-    };
+    let at = if item.opcode() == op::MEMBER_DECORATE { 3 } else { 2 };
     item.word(at)
 }
 
@@ -80,7 +76,7 @@ fn named(module: &Checked<'_>, item: &Item<'_>) -> String {
 
 /// The struct members that an instruction refers to.
 fn member(module: &mut Checked<'_>, item: &Item<'_>) {
-    let pairs: Vec<(u32, u32)> = match item.row.opcode as u16 {
+    let pairs: Vec<(u32, u32)> = match item.opcode() {
         op::MEMBER_DECORATE | op::MEMBER_DECORATE_STRING => vec![(item.word(1), item.word(2))],
         op::GROUP_MEMBER_DECORATE => item
             .words
@@ -94,7 +90,7 @@ fn member(module: &mut Checked<'_>, item: &Item<'_>) {
     for (target, member) in pairs {
         let members = module
             .def(target)
-            .filter(|t| t.name() == "TypeStruct")
+            .filter(|t| t.opcode() == op::TYPE_STRUCT)
             .map(|t| t.args().len());
         if members.is_none_or(|count| member as usize >= count) {
             module.fail("member", item, format!("%{target} has no member {member}"));
@@ -110,10 +106,10 @@ fn takes_ids(item: &Item<'_>) -> Option<String> {
         dec::MAX_BYTE_OFFSET_ID,
         dec::COUNTER_BUFFER,
     ];
-    let by_id = item.row.opcode as u16 == op::DECORATE_ID;
+    let by_id = item.opcode() == op::DECORATE_ID;
     match (by_id, WITH_IDS.contains(&kind(item))) {
         (true, false) => Some("has no id operands: use OpDecorate".to_owned()),
-        (false, true) if item.row.opcode as u16 == op::DECORATE => Some("has id operands: use OpDecorateId".to_owned()),
+        (false, true) if item.opcode() == op::DECORATE => Some("has id operands: use OpDecorateId".to_owned()),
         _ => None,
     }
 }
@@ -121,7 +117,7 @@ fn takes_ids(item: &Item<'_>) -> Option<String> {
 /// Layout decorations may occur once per target.
 fn repeated(item: &Item<'_>, once: &mut HashSet<(u32, u32, u32)>, vulkan: bool) -> Option<String> {
     let kind = kind(item);
-    let member = item.row.opcode as u16 == op::MEMBER_DECORATE;
+    let member = item.opcode() == op::MEMBER_DECORATE;
     let alone = match kind {
         dec::ARRAY_STRIDE => !member,
         dec::OFFSET | dec::MATRIX_STRIDE | dec::ROW_MAJOR | dec::COL_MAJOR => member,
@@ -152,16 +148,16 @@ fn repeated(item: &Item<'_>, once: &mut HashSet<(u32, u32, u32)>, vulkan: bool) 
 
 /// Whether the target has a kind that the decoration allows.
 fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
-    if item.row.opcode as u16 == op::MEMBER_DECORATE {
+    if item.opcode() == op::MEMBER_DECORATE {
         member(module, item);
         return of_no_member(kind(item)).then(|| "cannot decorate members".to_owned());
     }
     let target = module.def(item.word(1))?;
-    let of = target.row.opcode as u16;
+    let of = target.opcode();
     if of == op::DECORATION_GROUP {
         return None;
     }
-    let is_pointer = || module.kind(target.ty) == "TypePointer";
+    let is_pointer = || module.opcode(target.ty) == op::TYPE_POINTER;
     let wanted = match kind(item) {
         // Offset may also decorate variables, for transform feedback.
         dec::ROW_MAJOR | dec::COL_MAJOR | dec::MATRIX_STRIDE => (false, "members"),

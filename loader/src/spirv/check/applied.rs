@@ -30,12 +30,12 @@ fn applied(
     blocks: &HashSet<u32>,
     rounded: &HashMap<u32, &'static str>,
 ) -> Why {
-    let of = target.row.opcode as u16;
+    let of = target.opcode();
     let whole = given.member.is_none();
     let of_struct = of == op::TYPE_STRUCT;
     match given.kind {
         dec::FP_ROUNDING_MODE if module.shader => when(
-            target.name() != "FConvert",
+            target.opcode() != op::F_CONVERT,
             "only conversions between float widths have a rounding mode",
         )
         .or_else(|| rounded.get(&given.target).map(|why| (*why).to_owned())),
@@ -45,16 +45,25 @@ fn applied(
         ),
         dec::UNIFORM | dec::UNIFORM_ID => {
             let id = module.items[given.at].word(3);
-            when(target.ty == 0 || module.kind(target.ty) == "TypeVoid", "is not a value").or_else(|| {
-                match given.kind {
-                    dec::UNIFORM_ID => scopes::execution(module, &module.items[given.at], id),
-                    _ => None,
-                }
+            when(
+                target.ty == 0 || module.opcode(target.ty) == op::TYPE_VOID,
+                "is not a value",
+            )
+            .or_else(|| match given.kind {
+                dec::UNIFORM_ID => scopes::execution(module, &module.items[given.at], id),
+                _ => None,
             })
         }
         dec::NO_SIGNED_WRAP | dec::NO_UNSIGNED_WRAP => {
-            const WRAPS: [&str; 6] = ["IAdd", "ISub", "IMul", "ShiftLeftLogical", "SNegate", "ExtInst"];
-            when(!WRAPS.contains(&target.name()), "does not wrap")
+            const WRAPS: [u16; 6] = [
+                op::I_ADD,
+                op::I_SUB,
+                op::I_MUL,
+                op::SHIFT_LEFT_LOGICAL,
+                op::S_NEGATE,
+                op::EXT_INST,
+            ];
+            when(!WRAPS.contains(&target.opcode()), "does not wrap")
         }
         dec::BLOCK | dec::BUFFER_BLOCK => when(!of_struct, "is not a struct"),
         dec::ARRAY_STRIDE if matches!(of, op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) => {
@@ -70,7 +79,7 @@ fn applied(
         ),
         dec::COMPONENT => component(module, given, target),
         dec::RELAXED_PRECISION => {
-            let ty = target.row.name.starts_with("OpType") && of != op::TYPE_FORWARD_POINTER;
+            let ty = target.row.is_type() && of != op::TYPE_FORWARD_POINTER;
             when(ty && (whole || !of_struct), "is a type")
         }
         dec::COHERENT | dec::VOLATILE => {
@@ -110,7 +119,7 @@ fn linkage(module: &mut Checked<'_>) {
     let mut function = None;
     for at in 0..module.items.len() {
         let item = module.items[at];
-        match item.row.opcode as u16 {
+        match item.opcode() {
             op::ENTRY_POINT if entries.contains(&item.word(2)) => {
                 module.fail("linkage", &item, "an entry point has no linkage");
             }
@@ -140,12 +149,12 @@ fn pointers_to_blocks(module: &Checked<'_>) -> HashSet<u32> {
     let first = module.first_function.min(module.items.len());
     let variables = module.items[..first]
         .iter()
-        .filter(|item| item.row.opcode as u16 == op::VARIABLE);
+        .filter(|item| item.opcode() == op::VARIABLE);
     let blocks = variables.filter(|item| {
         let Some((class, mut ty)) = module.pointer(item.ty) else {
             return false;
         };
-        if matches!(module.kind(ty), "TypeArray" | "TypeRuntimeArray") {
+        if matches!(module.opcode(ty), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) {
             ty = module.def(ty).map_or(0, |array| array.word(2));
         }
         let (block, buffer) = (
@@ -163,10 +172,10 @@ fn pointers_to_blocks(module: &Checked<'_>) -> HashSet<u32> {
 
 /// Whether a memory object may be decorated NonWritable.
 fn never_written(module: &Checked<'_>, target: &Item<'_>, blocks: &HashSet<u32>) -> bool {
-    if !matches!(target.name(), "Variable" | "FunctionParameter") {
+    if !matches!(target.opcode(), op::VARIABLE | op::FUNCTION_PARAMETER) {
         return false;
     }
-    let class = (target.name() == "Variable").then(|| target.word(3));
+    let class = (target.opcode() == op::VARIABLE).then(|| target.word(3));
     if module.words[1] >= 0x10400 && matches!(class, Some(class::FUNCTION | class::PRIVATE)) {
         return true;
     }
@@ -176,26 +185,28 @@ fn never_written(module: &Checked<'_>, target: &Item<'_>, blocks: &HashSet<u32>)
     let Some((class::UNIFORM_CONSTANT, mut ty)) = module.pointer(target.ty) else {
         return false;
     };
-    if matches!(module.kind(ty), "TypeArray" | "TypeRuntimeArray") {
+    if matches!(module.opcode(ty), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) {
         ty = module.def(ty).map_or(0, |array| array.word(2));
     }
-    module.kind(ty) == "TypeImage" && module.image(ty).is_some_and(|image| image.sampled == Image::STORAGE)
+    module.opcode(ty) == op::TYPE_IMAGE && module.image(ty).is_some_and(|image| image.sampled == Image::STORAGE)
 }
 
 fn component(module: &Checked<'_>, given: &Given, target: &Item<'_>) -> Why {
     let mut ty = match given.member {
         Some(member) => target.args().get(member as usize).copied().unwrap_or(0),
-        None => match target.name() {
-            "Variable" | "FunctionParameter" => module.pointer(target.ty).map_or(target.ty, |(_, ty)| ty),
+        None => match target.opcode() {
+            op::VARIABLE | op::FUNCTION_PARAMETER => module.pointer(target.ty).map_or(target.ty, |(_, ty)| ty),
             _ => return Some("is not a memory object".to_owned()),
         },
     };
-    if given.member.is_none() && target.name() == "Variable" && !matches!(target.word(3), class::INPUT | class::OUTPUT)
+    if given.member.is_none()
+        && target.opcode() == op::VARIABLE
+        && !matches!(target.word(3), class::INPUT | class::OUTPUT)
     {
         return Some("is not an input or output".to_owned());
     }
     module.vulkan?;
-    while module.kind(ty) == "TypeArray" {
+    while module.opcode(ty) == op::TYPE_ARRAY {
         ty = module.def(ty).map_or(0, |array| array.word(2));
     }
     let form = module.form(ty);
@@ -223,7 +234,7 @@ fn rounded(module: &Checked<'_>) -> HashMap<u32, &'static str> {
     }
     let first = module.first_function.min(module.items.len());
     let bodies = module.items[first..].iter();
-    for item in bodies.filter(|item| !matches!(item.name(), "Line" | "NoLine" | "ExtInst")) {
+    for item in bodies.filter(|item| !matches!(item.opcode(), op::LINE | op::NO_LINE | op::EXT_INST)) {
         for id in id_operands(item.words).filter(|id| ids.contains(id) && *id != item.result) {
             let (class, ty) = module.pointer(module.type_of(item.word(1))).unwrap_or_default();
             let form = module.form(ty);
@@ -235,12 +246,12 @@ fn rounded(module: &Checked<'_>) -> HashMap<u32, &'static str> {
                 class::OUTPUT,
                 class::PHYSICAL_STORAGE_BUFFER,
             ];
-            let why = match item.name() {
-                "FConvert" => None,
-                "Store" if item.word(2) != id => Some("is not an object of a store"),
-                "Store" if form.base != Base::Float || form.width != 16 => Some("is not stored as 16 bits"),
-                "Store" if !STORED.contains(&class) => Some("is not stored where others read it"),
-                "Store" => None,
+            let why = match item.opcode() {
+                op::F_CONVERT => None,
+                op::STORE if item.word(2) != id => Some("is not an object of a store"),
+                op::STORE if form.base != Base::Float || form.width != 16 => Some("is not stored as 16 bits"),
+                op::STORE if !STORED.contains(&class) => Some("is not stored where others read it"),
+                op::STORE => None,
                 _ => Some("is used by instructions other than stores"),
             };
             wrong.extend(why.map(|why| (id, why)));

@@ -2,7 +2,7 @@
 
 use super::form::{Base, Form, Why, when};
 use super::{Checked, Item};
-use crate::spirv::{capability, class};
+use crate::spirv::{capability, class, op};
 
 pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let r = module.form(item.ty);
@@ -13,106 +13,115 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let boolean = |f: Form| f.base == Base::Bool;
     let same = |ids: &[u32]| ids.iter().all(|id| module.type_of(*id) == item.ty);
     let matrix = |ty: u32| module.matrix(ty);
-    let wrong = match item.name() {
-        "IAdd" | "ISub" | "IMul" | "SDiv" | "SRem" | "SMod" | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" => {
-            !int(r) || a != r || b != r
-        }
-        "UDiv" | "UMod" => !int(r) || !module.unsigned(item.ty) || !same(&[x, y]),
-        "IAddCarry" | "ISubBorrow" | "UMulExtended" | "SMulExtended" => !extended(module, item),
-        "SNegate" | "Not" => !int(r) || a != r,
-        "BitReverse" => !base(module, item, x),
-        "BitCount" => !int(r) || !int(a) || a.count != r.count || module.vulkan.is_some() && a.width != 32,
-        "ShiftLeftLogical" | "ShiftRightLogical" | "ShiftRightArithmetic" => {
+    let wrong = match item.opcode() {
+        op::I_ADD
+        | op::I_SUB
+        | op::I_MUL
+        | op::S_DIV
+        | op::S_REM
+        | op::S_MOD
+        | op::BITWISE_AND
+        | op::BITWISE_OR
+        | op::BITWISE_XOR => !int(r) || a != r || b != r,
+        op::U_DIV | op::U_MOD => !int(r) || !module.unsigned(item.ty) || !same(&[x, y]),
+        op::I_ADD_CARRY | op::I_SUB_BORROW | op::U_MUL_EXTENDED | op::S_MUL_EXTENDED => !extended(module, item),
+        op::S_NEGATE | op::NOT => !int(r) || a != r,
+        op::BIT_REVERSE => !base(module, item, x),
+        op::BIT_COUNT => !int(r) || !int(a) || a.count != r.count || module.vulkan.is_some() && a.width != 32,
+        op::SHIFT_LEFT_LOGICAL | op::SHIFT_RIGHT_LOGICAL | op::SHIFT_RIGHT_ARITHMETIC => {
             !int(r) || a != r || !int(b) || b.count != r.count
         }
-        "BitFieldInsert" => {
+        op::BIT_FIELD_INSERT => {
             let scalars = [5, 6].iter().all(|at| module.of(item.word(*at)).scalar(Base::Int));
             !base(module, item, x) || module.type_of(y) != item.ty || !scalars
         }
-        "BitFieldSExtract" | "BitFieldUExtract" => {
+        op::BIT_FIELD_S_EXTRACT | op::BIT_FIELD_U_EXTRACT => {
             let scalars = [4, 5].iter().all(|at| module.of(item.word(*at)).scalar(Base::Int));
             !base(module, item, x) || !scalars
         }
-        "FAdd" | "FSub" | "FMul" | "FDiv" | "FRem" | "FMod" => {
+        op::F_ADD | op::F_SUB | op::F_MUL | op::F_DIV | op::F_REM | op::F_MOD => {
             !float(r) || module.type_of(x) != item.ty || module.type_of(y) != item.ty
         }
-        "FNegate" => !float(r) || module.type_of(x) != item.ty,
-        "VectorTimesScalar" => {
+        op::F_NEGATE => !float(r) || module.type_of(x) != item.ty,
+        op::VECTOR_TIMES_SCALAR => {
             !float(r) || r.count < 2 || module.type_of(x) != item.ty || module.type_of(y) != module.component(item.ty)
         }
-        "MatrixTimesScalar" => {
-            let float = matrix(item.ty).is_some() || module.kind(item.ty) == "TypeCooperativeMatrixNV";
+        op::MATRIX_TIMES_SCALAR => {
+            let float = matrix(item.ty).is_some() || module.opcode(item.ty) == op::TYPE_COOPERATIVE_MATRIX_NV;
             !float || module.type_of(y) != module.component(item.ty) || module.type_of(x) != item.ty
         }
-        "MatrixTimesVector" => matrix(module.type_of(x)).is_none_or(|m| {
+        op::MATRIX_TIMES_VECTOR => matrix(module.type_of(x)).is_none_or(|m| {
             m.column != item.ty || module.component(module.type_of(y)) != m.scalar || b.count != m.columns
         }),
-        "VectorTimesMatrix" => matrix(module.type_of(y)).is_none_or(|m| {
+        op::VECTOR_TIMES_MATRIX => matrix(module.type_of(y)).is_none_or(|m| {
             let scalars = [item.ty, module.type_of(x)]
                 .iter()
                 .all(|ty| module.component(*ty) == m.scalar);
             !scalars || (r.count, a.count) != (m.columns, m.rows) || r.count < 2
         }),
-        "MatrixTimesMatrix" => match [item.ty, module.type_of(x), module.type_of(y)].map(matrix) {
+        op::MATRIX_TIMES_MATRIX => match [item.ty, module.type_of(x), module.type_of(y)].map(matrix) {
             [Some(r), Some(a), Some(b)] => {
                 a.column != r.column || b.scalar != r.scalar || b.columns != r.columns || b.rows != a.columns
             }
             _ => true,
         },
-        "OuterProduct" => matrix(item.ty).is_none_or(|m| {
+        op::OUTER_PRODUCT => matrix(item.ty).is_none_or(|m| {
             let other = module.type_of(y);
             m.column != module.type_of(x) || module.component(other) != m.scalar || b.count != m.columns
         }),
-        "Dot" => {
+        op::DOT => {
             let of_result = |id: u32| module.component(module.type_of(id)) == item.ty;
             !r.scalar(Base::Float) || !of_result(x) || !of_result(y) || a.count < 2 || a.count != b.count
         }
-        "LogicalAnd" | "LogicalOr" | "LogicalEqual" | "LogicalNotEqual" => {
+        op::LOGICAL_AND | op::LOGICAL_OR | op::LOGICAL_EQUAL | op::LOGICAL_NOT_EQUAL => {
             !boolean(r) || module.type_of(x) != item.ty || module.type_of(y) != item.ty
         }
-        "LogicalNot" => !boolean(r) || module.type_of(x) != item.ty,
-        "Any" | "All" => !boolean(r) || r.count != 1 || !boolean(a) || a.count < 2,
-        "IsNan" | "IsInf" | "IsFinite" | "IsNormal" | "SignBitSet" => !boolean(r) || !float(a) || a.count != r.count,
-        "IEqual" | "INotEqual" | "UGreaterThan" | "SGreaterThan" | "UGreaterThanEqual" | "SGreaterThanEqual"
-        | "ULessThan" | "SLessThan" | "ULessThanEqual" | "SLessThanEqual" => {
-            !boolean(r) || !int(a) || a != b || a.count != r.count
+        op::LOGICAL_NOT => !boolean(r) || module.type_of(x) != item.ty,
+        op::ANY | op::ALL => !boolean(r) || r.count != 1 || !boolean(a) || a.count < 2,
+        op::IS_NAN | op::IS_INF | op::IS_FINITE | op::IS_NORMAL | op::SIGN_BIT_SET => {
+            !boolean(r) || !float(a) || a.count != r.count
         }
-        name if name.starts_with("FOrd")
-            || name.starts_with("FUnord")
-            || matches!(name, "LessOrGreater" | "Ordered" | "Unordered") =>
-        {
+        op::I_EQUAL
+        | op::I_NOT_EQUAL
+        | op::U_GREATER_THAN
+        | op::S_GREATER_THAN
+        | op::U_GREATER_THAN_EQUAL
+        | op::S_GREATER_THAN_EQUAL
+        | op::U_LESS_THAN
+        | op::S_LESS_THAN
+        | op::U_LESS_THAN_EQUAL
+        | op::S_LESS_THAN_EQUAL => !boolean(r) || !int(a) || a != b || a.count != r.count,
+        op::LESS_OR_GREATER | op::ORDERED | op::UNORDERED | op::F_ORD_EQUAL..=op::F_UNORD_GREATER_THAN_EQUAL => {
             !boolean(r) || !float(a) || module.type_of(x) != module.type_of(y) || a.count != r.count
         }
-        "Select" => !selects(module, item),
-        "ConvertFToU" => !int(r) || !module.unsigned(item.ty) || !float(a) || a.count != r.count,
-        "ConvertFToS" => !int(r) || !float(a) || a.count != r.count,
-        "ConvertSToF" | "ConvertUToF" => !float(r) || !int(a) || a.count != r.count,
-        "UConvert" => !int(r) || !module.unsigned(item.ty) || !int(a) || a.count != r.count || a.width == r.width,
-        "SConvert" => !int(r) || !int(a) || a.count != r.count || a.width == r.width,
-        "SatConvertSToU" | "SatConvertUToS" => !int(r) || !int(a) || a.count != r.count,
-        "FConvert" => !float(r) || !float(a) || a.count != r.count || a.width == r.width,
-        "QuantizeToF16" => !float(r) || r.width != 32 || module.type_of(x) != item.ty,
-        "Bitcast" => !casts(module, item),
-        "ConvertPtrToU" => !addresses(module, item.ty, module.type_of(x)) || !module.unsigned(item.ty),
-        "ConvertUToPtr" => !addresses(module, module.type_of(x), item.ty),
-        "PtrCastToGeneric" => !generic(module, module.type_of(x), item.ty),
-        "GenericCastToPtr" => !generic(module, item.ty, module.type_of(x)),
-        "GenericCastToPtrExplicit" => {
+        op::SELECT => !selects(module, item),
+        op::CONVERT_F_TO_U => !int(r) || !module.unsigned(item.ty) || !float(a) || a.count != r.count,
+        op::CONVERT_F_TO_S => !int(r) || !float(a) || a.count != r.count,
+        op::CONVERT_S_TO_F | op::CONVERT_U_TO_F => !float(r) || !int(a) || a.count != r.count,
+        op::U_CONVERT => !int(r) || !module.unsigned(item.ty) || !int(a) || a.count != r.count || a.width == r.width,
+        op::S_CONVERT => !int(r) || !int(a) || a.count != r.count || a.width == r.width,
+        op::SAT_CONVERT_S_TO_U | op::SAT_CONVERT_U_TO_S => !int(r) || !int(a) || a.count != r.count,
+        op::F_CONVERT => !float(r) || !float(a) || a.count != r.count || a.width == r.width,
+        op::QUANTIZE_TO_F16 => !float(r) || r.width != 32 || module.type_of(x) != item.ty,
+        op::BITCAST => !casts(module, item),
+        op::CONVERT_PTR_TO_U => !addresses(module, item.ty, module.type_of(x)) || !module.unsigned(item.ty),
+        op::CONVERT_U_TO_PTR => !addresses(module, module.type_of(x), item.ty),
+        op::PTR_CAST_TO_GENERIC => !generic(module, module.type_of(x), item.ty),
+        op::GENERIC_CAST_TO_PTR => !generic(module, item.ty, module.type_of(x)),
+        op::GENERIC_CAST_TO_PTR_EXPLICIT => {
             let class = module.pointer(item.ty).map(|(class, _)| class);
             !generic(module, item.ty, module.type_of(x)) || class != Some(y)
         }
-        name if name.starts_with("DPd") || name.starts_with("Fwidth") => {
-            !float(r) || r.width != 32 || module.type_of(x) != item.ty
-        }
+        op::DPDX..=op::FWIDTH_COARSE => !float(r) || r.width != 32 || module.type_of(x) != item.ty,
         _ => false,
     };
-    let group = module.kind(item.ty) == "TypeCooperativeMatrixNV"
-        || module.kind(module.type_of(x)) == "TypeCooperativeMatrixNV";
+    let group = module.opcode(item.ty) == op::TYPE_COOPERATIVE_MATRIX_NV
+        || module.opcode(module.type_of(x)) == op::TYPE_COOPERATIVE_MATRIX_NV;
     let wrong = wrong || group && !of_groups(module, item);
     when(wrong, "the types of operands and result do not fit the opcode").or_else(|| {
         let converts = matches!(
-            item.name(),
-            "ConvertFToU" | "ConvertFToS" | "ConvertSToF" | "ConvertUToF" | "Bitcast"
+            item.opcode(),
+            op::CONVERT_F_TO_U | op::CONVERT_F_TO_S | op::CONVERT_S_TO_F | op::CONVERT_U_TO_F | op::BITCAST
         );
         when(
             converts && (module.limited(item.ty) || module.limited(module.type_of(x))),
@@ -123,29 +132,31 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
 
 /// Whether an instruction accepts matrices of a group, and all have one shape.
 fn of_groups(module: &Checked<'_>, item: &Item<'_>) -> bool {
-    const CONVERSIONS: [&str; 7] = [
-        "ConvertFToU",
-        "ConvertFToS",
-        "ConvertSToF",
-        "ConvertUToF",
-        "UConvert",
-        "SConvert",
-        "FConvert",
+    const CONVERSIONS: [u16; 7] = [
+        op::CONVERT_F_TO_U,
+        op::CONVERT_F_TO_S,
+        op::CONVERT_S_TO_F,
+        op::CONVERT_U_TO_F,
+        op::U_CONVERT,
+        op::S_CONVERT,
+        op::F_CONVERT,
     ];
-    const NEVER: [&str; 6] = ["FMul", "FRem", "FMod", "IMul", "SRem", "SMod"];
-    if NEVER.contains(&item.name()) {
+    const NEVER: [u16; 6] = [op::F_MUL, op::F_REM, op::F_MOD, op::I_MUL, op::S_REM, op::S_MOD];
+    if NEVER.contains(&item.opcode()) {
         return false;
     }
     let shape = |ty: u32| {
-        let item = module.def(ty).filter(|ty| ty.name() == "TypeCooperativeMatrixNV")?;
+        let item = module
+            .def(ty)
+            .filter(|ty| ty.opcode() == op::TYPE_COOPERATIVE_MATRIX_NV)?;
         Some([3, 4, 5].map(|at| module.known_word(item.word(at))))
     };
     match (shape(item.ty), shape(module.type_of(item.word(3)))) {
-        (Some(a), Some(b)) if CONVERSIONS.contains(&item.name()) => {
+        (Some(a), Some(b)) if CONVERSIONS.contains(&item.opcode()) => {
             let mut pairs = a.iter().zip(&b);
             pairs.all(|(a, b)| a.is_none() || b.is_none() || a == b)
         }
-        _ => !CONVERSIONS.contains(&item.name()),
+        _ => !CONVERSIONS.contains(&item.opcode()),
     }
 }
 
@@ -153,11 +164,11 @@ fn of_groups(module: &Checked<'_>, item: &Item<'_>) -> bool {
 fn extended(module: &Checked<'_>, item: &Item<'_>) -> bool {
     let members = module
         .def(item.ty)
-        .filter(|ty| ty.name() == "TypeStruct")
+        .filter(|ty| ty.opcode() == op::TYPE_STRUCT)
         .map(|ty| ty.args());
     let Some([low, high]) = members else { return false };
     let operands = item.args().iter().all(|id| module.type_of(*id) == *low);
-    let sign = item.name() == "SMulExtended" || module.unsigned(*low);
+    let sign = item.opcode() == op::S_MUL_EXTENDED || module.unsigned(*low);
     low == high && operands && sign && module.form(*low).base == Base::Int
 }
 
@@ -171,12 +182,12 @@ fn base(module: &Checked<'_>, item: &Item<'_>, id: u32) -> bool {
 fn selects(module: &Checked<'_>, item: &Item<'_>) -> bool {
     let late = module.words[1] >= 0x10400;
     let bindless = module.capabilities.contains(&capability::BINDLESS_TEXTURE_NV);
-    let (result, vector) = match module.kind(item.ty) {
-        "TypePointer" => (module.physical || module.variable_pointers(), false),
-        "TypeImage" | "TypeSampler" | "TypeSampledImage" => (bindless, false),
-        "TypeVector" => (true, true),
-        "TypeBool" | "TypeInt" | "TypeFloat" => (true, false),
-        "TypeArray" | "TypeMatrix" | "TypeStruct" => (late, false),
+    let (result, vector) = match module.opcode(item.ty) {
+        op::TYPE_POINTER => (module.physical || module.variable_pointers(), false),
+        op::TYPE_IMAGE | op::TYPE_SAMPLER | op::TYPE_SAMPLED_IMAGE => (bindless, false),
+        op::TYPE_VECTOR => (true, true),
+        op::TYPE_BOOL | op::TYPE_INT | op::TYPE_FLOAT => (true, false),
+        op::TYPE_ARRAY | op::TYPE_MATRIX | op::TYPE_STRUCT => (late, false),
         _ => (false, false),
     };
     let condition = module.of(item.word(3));

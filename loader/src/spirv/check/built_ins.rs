@@ -196,10 +196,7 @@ impl Named {
     pub(super) fn new(module: &Checked<'_>) -> Self {
         let named = module.given.iter().filter(|given| given.kind == dec::BUILT_IN);
         let number = |given: &Given| module.items[given.at].words.last().copied().unwrap_or(u32::MAX);
-        let modes = module
-            .items
-            .iter()
-            .filter(|item| item.row.opcode as u16 == op::EXECUTION_MODE);
+        let modes = module.items.iter().filter(|item| item.opcode() == op::EXECUTION_MODE);
         Self {
             modes: modes.map(|item| ((item.word(1), item.word(2)), item.word(3))).collect(),
             of: named
@@ -251,7 +248,7 @@ pub(super) fn check(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], 
     listed.sort_unstable();
     listed.dedup();
     for id in listed {
-        let Some(item) = module.def(id).filter(|item| item.name() == "Variable") else {
+        let Some(item) = module.def(id).filter(|item| item.opcode() == op::VARIABLE) else {
             continue;
         };
         let Some((class, pointee)) = module.pointer(item.ty) else {
@@ -260,11 +257,11 @@ pub(super) fn check(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], 
         let mut uses = Vec::new();
         let (ty, count) = one(module, entry.word(1), &item, class, pointee);
         if let Some(built_in) = named.of(id, None) {
-            let per_vertex = matches!(shape(built_in), Some(Type::Array(..))) && module.kind(ty) != "TypeArray";
+            let per_vertex = matches!(shape(built_in), Some(Type::Array(..))) && module.opcode(ty) != op::TYPE_ARRAY;
             // An array that belongs to the built-in itself is not an array over vertices.
             let (ty, count) = if per_vertex { (pointee, None) } else { (ty, count) };
             uses.push((built_in, ty, None, count));
-        } else if let Some(of) = module.def(ty).filter(|of| of.name() == "TypeStruct") {
+        } else if let Some(of) = module.def(ty).filter(|of| of.opcode() == op::TYPE_STRUCT) {
             for (member, member_ty) in (0u32..).zip(of.args()) {
                 if let Some(built_in) = named.of(ty, Some(member)) {
                     uses.push((built_in, *member_ty, Some(member), count));
@@ -310,7 +307,7 @@ fn one(module: &Checked<'_>, of: u32, item: &Item<'_>, class: u32, ty: u32) -> (
         _ => false,
     };
     match module.def(ty) {
-        Some(array) if arrayed && matches!(array.name(), "TypeArray" | "TypeRuntimeArray") => {
+        Some(array) if arrayed && matches!(array.opcode(), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) => {
             (array.word(2), module.known_word(array.word(3)))
         }
         _ => (ty, None),
@@ -385,12 +382,12 @@ fn fits(module: &Checked<'_>, want: Type, ty: u32) -> bool {
         Type::One(form) => module.form(ty) == form,
         Type::Array(form, count) => module.def(ty).is_some_and(|array| {
             let length = module.known_word(array.word(3));
-            array.name() == "TypeArray"
+            array.opcode() == op::TYPE_ARRAY
                 && module.form(array.word(2)) == form
                 && (count.is_none() || length.is_none() || count == length)
         }),
         Type::Matrix => module.def(ty).is_some_and(|of| {
-            of.name() == "TypeMatrix" && of.word(3) == 4 && module.form(of.word(2)) == Form::FLOAT.times(3)
+            of.opcode() == op::TYPE_MATRIX && of.word(3) == 4 && module.form(of.word(2)) == Form::FLOAT.times(3)
         }),
     }
 }

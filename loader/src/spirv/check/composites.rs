@@ -2,6 +2,7 @@
 
 use super::form::{Base, Why, when};
 use super::{Checked, Item};
+use crate::spirv::op;
 use std::collections::HashSet;
 
 impl Checked<'_> {
@@ -9,19 +10,21 @@ impl Checked<'_> {
     pub(super) fn member(&self, ty: u32, index: Option<u32>, literal: bool) -> Option<u32> {
         let item = self.def(ty)?;
         let within = |count: u32| !literal || index.is_some_and(|i| i < count);
-        match item.name() {
-            "TypeStruct" => item.args().get(index? as usize).copied(),
-            "TypeVector" | "TypeMatrix" => Some(item.word(2)).filter(|_| within(item.word(3))),
-            "TypeArray" => Some(item.word(2)).filter(|_| self.constant(item.word(3)).is_none_or(within)),
-            "TypeRuntimeArray" | "TypeCooperativeMatrixNV" | "TypeCooperativeMatrixKHR" => Some(item.word(2)),
+        match item.opcode() {
+            op::TYPE_STRUCT => item.args().get(index? as usize).copied(),
+            op::TYPE_VECTOR | op::TYPE_MATRIX => Some(item.word(2)).filter(|_| within(item.word(3))),
+            op::TYPE_ARRAY => Some(item.word(2)).filter(|_| self.constant(item.word(3)).is_none_or(within)),
+            op::TYPE_RUNTIME_ARRAY | op::TYPE_COOPERATIVE_MATRIX_NV | op::TYPE_COOPERATIVE_MATRIX_KHR => {
+                Some(item.word(2))
+            }
             _ => None,
         }
     }
 
     /// Columns, rows and the scalar type of a matrix.
     pub(super) fn matrix(&self, ty: u32) -> Option<Matrix> {
-        let item = self.def(ty).filter(|t| t.name() == "TypeMatrix")?;
-        let column = self.def(item.word(2)).filter(|t| t.name() == "TypeVector")?;
+        let item = self.def(ty).filter(|t| t.opcode() == op::TYPE_MATRIX)?;
+        let column = self.def(item.word(2)).filter(|t| t.opcode() == op::TYPE_VECTOR)?;
         Some(Matrix {
             column: item.word(2),
             columns: item.word(3),
@@ -45,16 +48,16 @@ pub(super) struct Matrix {
 /// Checks an instruction on composites.
 pub(super) fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let operand = module.type_of(item.word(3));
-    match item.name() {
-        "CompositeConstruct" => construct(module, item),
-        "CompositeExtract" => {
+    match item.opcode() {
+        op::COMPOSITE_CONSTRUCT => construct(module, item),
+        op::COMPOSITE_EXTRACT => {
             let ty = walk(module, operand, item.words.get(4..)?);
             when(
                 !(5..=259).contains(&item.words.len()) || ty != Some(item.ty),
                 "the indices lead to no member of the result type",
             )
         }
-        "CompositeInsert" => {
+        op::COMPOSITE_INSERT => {
             let composite = module.type_of(item.word(4));
             let ty = walk(module, composite, item.words.get(5..)?);
             when(
@@ -62,8 +65,8 @@ pub(super) fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
                 "the indices lead to no member of the object's type",
             )
         }
-        "VectorShuffle" => shuffle(module, item),
-        "VectorExtractDynamic" => when(
+        op::VECTOR_SHUFFLE => shuffle(module, item),
+        op::VECTOR_EXTRACT_DYNAMIC => when(
             module.form(operand).count < 2 || module.component(operand) != item.ty,
             "not a component of a vector",
         )
@@ -73,7 +76,7 @@ pub(super) fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
                 "the index is not an integer",
             )
         }),
-        "VectorInsertDynamic" => when(
+        op::VECTOR_INSERT_DYNAMIC => when(
             module.form(item.ty).count < 2
                 || operand != item.ty
                 || module.component(item.ty) != module.type_of(item.word(4)),
@@ -85,15 +88,15 @@ pub(super) fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
                 "the index is not an integer",
             )
         }),
-        "CopyObject" => when(
-            operand != item.ty || module.kind(item.ty) == "TypeVoid",
+        op::COPY_OBJECT => when(
+            operand != item.ty || module.opcode(item.ty) == op::TYPE_VOID,
             "the operand has another type",
         ),
-        "CopyLogical" => when(
+        op::COPY_LOGICAL => when(
             operand == item.ty || !logically_match(module, operand, item.ty),
             "the types differ by more than their decorations, or are the same",
         ),
-        "Transpose" => {
+        op::TRANSPOSE => {
             let turned = match (module.matrix(operand), module.matrix(item.ty)) {
                 (Some(a), Some(b)) => a.scalar == b.scalar && (a.columns, a.rows) == (b.rows, b.columns),
                 _ => false,
@@ -104,7 +107,7 @@ pub(super) fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
     }
     .or_else(|| {
         when(
-            item.name() != "CopyObject" && module.limited(item.ty),
+            item.opcode() != op::COPY_OBJECT && module.limited(item.ty),
             "numbers of 8 or 16 bits are only stored and converted without a capability",
         )
     })
@@ -123,15 +126,17 @@ fn construct(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let parts = item.args();
     let types = || parts.iter().map(|id| module.type_of(*id));
     let all = |count: u32, of: u32| parts.len() == count as usize && types().all(|ty| ty == of);
-    let fits = match ty.name() {
-        "TypeStruct" => types().eq(ty.args().iter().copied()),
-        "TypeMatrix" => all(ty.word(3), ty.word(2)),
+    let fits = match ty.opcode() {
+        op::TYPE_STRUCT => types().eq(ty.args().iter().copied()),
+        op::TYPE_MATRIX => all(ty.word(3), ty.word(2)),
         // The length of a specialised array is unknown.
-        "TypeArray" => module.constant(ty.word(3)).is_none_or(|count| all(count, ty.word(2))),
-        "TypeVector" => {
+        op::TYPE_ARRAY => module.constant(ty.word(3)).is_none_or(|count| all(count, ty.word(2))),
+        op::TYPE_VECTOR => {
             let of = ty.word(2);
             let component = |ty: u32| {
-                let vector = module.def(ty).filter(|t| t.name() == "TypeVector" && t.word(2) == of);
+                let vector = module
+                    .def(ty)
+                    .filter(|t| t.opcode() == op::TYPE_VECTOR && t.word(2) == of);
                 if ty == of { Some(1) } else { vector.map(|t| t.word(3)) }
             };
             let count = types()
@@ -139,7 +144,7 @@ fn construct(module: &Checked<'_>, item: &Item<'_>) -> Why {
                 .try_fold(0u64, |sum, count| Some(sum + u64::from(count?)));
             parts.len() >= 2 && count == Some(u64::from(ty.word(3)))
         }
-        "TypeCooperativeMatrixNV" => all(1, ty.word(2)),
+        op::TYPE_COOPERATIVE_MATRIX_NV => all(1, ty.word(2)),
         _ => false,
     };
     when(!fits, "the parts are not those of the type")
@@ -152,37 +157,37 @@ pub(super) fn constant(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let parts = item.args();
     let loose = parts
         .iter()
-        .find(|id| !module.is_constant(**id) && module.kind(**id) != "Undef");
+        .find(|id| !module.is_constant(**id) && module.opcode(**id) != op::UNDEF);
     if let Some(id) = loose {
         return Some(format!("%{id} is not a constant"));
     }
     let mut types = parts.iter().map(|id| module.type_of(*id));
     let count = |count: u32| parts.len() == count as usize;
-    let fits = match ty.name() {
-        "TypeStruct" => types.eq(ty.args().iter().copied()),
-        "TypeArray" => {
+    let fits = match ty.opcode() {
+        op::TYPE_STRUCT => types.eq(ty.args().iter().copied()),
+        op::TYPE_ARRAY => {
             let length = module.known_word(ty.word(3));
             length.is_none_or(count) && types.all(|t| t == ty.word(2))
         }
-        "TypeVector" => count(ty.word(3)) && types.all(|t| module.kind(t) == module.kind(ty.word(2))),
-        "TypeMatrix" => {
+        op::TYPE_VECTOR => count(ty.word(3)) && types.all(|t| module.opcode(t) == module.opcode(ty.word(2))),
+        op::TYPE_MATRIX => {
             let column = module.def(ty.word(2));
             let same = |t: u32| {
                 let (Some(of), Some(column)) = (module.def(t), column) else {
                     return false;
                 };
-                of.name() == "TypeVector" && (of.word(2), of.word(3)) == (column.word(2), column.word(3))
+                of.opcode() == op::TYPE_VECTOR && (of.word(2), of.word(3)) == (column.word(2), column.word(3))
             };
             count(ty.word(3)) && types.all(same)
         }
-        "TypeCooperativeMatrixNV" => count(1) && types.all(|t| t == ty.word(2)),
-        _ => item.name() == "ConstantCompositeReplicateEXT",
+        op::TYPE_COOPERATIVE_MATRIX_NV => count(1) && types.all(|t| t == ty.word(2)),
+        _ => item.opcode() == op::CONSTANT_COMPOSITE_REPLICATE_EXT,
     };
     when(!fits, "the parts are not those of the type")
 }
 
 fn shuffle(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let vector = |ty: u32| module.def(ty).filter(|t| t.name() == "TypeVector");
+    let vector = |ty: u32| module.def(ty).filter(|t| t.opcode() == op::TYPE_VECTOR);
     let [a, b] = [item.word(3), item.word(4)].map(|id| vector(module.type_of(id)));
     let (Some(a), Some(b), Some(result)) = (a, b, vector(item.ty)) else {
         return Some("shuffles vectors into a vector".to_owned());
@@ -217,11 +222,11 @@ fn logically_match(module: &Checked<'_>, a: u32, b: u32) -> bool {
             return false;
         };
         let same = |n: u32, m: u32| n == m || module.constant(n).is_some_and(|n| module.constant(m) == Some(n));
-        match ((a.name(), a.args()), (b.name(), b.args())) {
-            (("TypeStruct", a), ("TypeStruct", b)) if a.len() == b.len() => {
+        match ((a.opcode(), a.args()), (b.opcode(), b.args())) {
+            ((op::TYPE_STRUCT, a), (op::TYPE_STRUCT, b)) if a.len() == b.len() => {
                 open.extend(a.iter().copied().zip(b.iter().copied()));
             }
-            (("TypeArray", [a, n]), ("TypeArray", [b, m])) if same(*n, *m) => open.push((*a, *b)),
+            ((op::TYPE_ARRAY, [a, n]), (op::TYPE_ARRAY, [b, m])) if same(*n, *m) => open.push((*a, *b)),
             _ => return false,
         }
     }

@@ -31,14 +31,14 @@ pub(super) fn of_types(module: &Checked<'_>) -> Ids<u8> {
     let mut forward = std::collections::HashSet::new();
     let first = module.first_function.min(module.items.len());
     for item in &module.items[..first] {
-        let of = item.row.opcode as u16;
+        let of = item.opcode();
         if of == op::TYPE_FORWARD_POINTER {
             forward.insert(item.word(1));
             if item.word(2) == class::PHYSICAL_STORAGE_BUFFER {
                 held.set(item.word(1), ADDRESS);
             }
         }
-        if (op::TYPE_VOID..=op::TYPE_PIPE).contains(&of) || item.row.name.starts_with("OpType") {
+        if item.row.is_type() {
             let through = !forward.contains(&item.result);
             held.set(item.result, of_type(item, &held, through));
         }
@@ -47,23 +47,32 @@ pub(super) fn of_types(module: &Checked<'_>) -> Ids<u8> {
 }
 
 fn of_type(item: &Item<'_>, held: &Ids<u8>, through: bool) -> u8 {
-    match item.name() {
-        "TypeBool" => BOOL,
-        "TypeInt" => match item.word(2) {
+    match item.opcode() {
+        op::TYPE_BOOL => BOOL,
+        op::TYPE_INT => match item.word(2) {
             8 => INT_8,
             16 => INT_16,
             32 => INT_32,
             _ => 0,
         },
-        "TypeFloat" if item.word(2) == 16 => FLOAT_16,
-        "TypeVector" | "TypeMatrix" | "TypeArray" | "TypeCooperativeMatrixNV" | "TypeCooperativeMatrixKHR" => {
-            held.get(item.word(2))
-        }
-        "TypeImage" | "TypeSampledImage" => held.get(item.word(2)) | OPAQUE,
-        "TypeSampler" | "TypeOpaque" | "TypeEvent" | "TypeDeviceEvent" | "TypeReserveId" | "TypeQueue" | "TypePipe"
-        | "TypePipeStorage" | "TypeNamedBarrier" => OPAQUE,
-        "TypeRuntimeArray" => held.get(item.word(2)) | RUNTIME_ARRAY,
-        "TypePointer" => {
+        op::TYPE_FLOAT if item.word(2) == 16 => FLOAT_16,
+        op::TYPE_VECTOR
+        | op::TYPE_MATRIX
+        | op::TYPE_ARRAY
+        | op::TYPE_COOPERATIVE_MATRIX_NV
+        | op::TYPE_COOPERATIVE_MATRIX_KHR => held.get(item.word(2)),
+        op::TYPE_IMAGE | op::TYPE_SAMPLED_IMAGE => held.get(item.word(2)) | OPAQUE,
+        op::TYPE_SAMPLER
+        | op::TYPE_OPAQUE
+        | op::TYPE_EVENT
+        | op::TYPE_DEVICE_EVENT
+        | op::TYPE_RESERVE_ID
+        | op::TYPE_QUEUE
+        | op::TYPE_PIPE
+        | op::TYPE_PIPE_STORAGE
+        | op::TYPE_NAMED_BARRIER => OPAQUE,
+        op::TYPE_RUNTIME_ARRAY => held.get(item.word(2)) | RUNTIME_ARRAY,
+        op::TYPE_POINTER => {
             let address = if item.word(2) == class::PHYSICAL_STORAGE_BUFFER {
                 ADDRESS
             } else {
@@ -72,8 +81,8 @@ fn of_type(item: &Item<'_>, held: &Ids<u8>, through: bool) -> u8 {
             let behind = if through { held.get(item.word(3)) } else { 0 };
             behind & !NOT_THROUGH_POINTERS | address
         }
-        "TypeStruct" => item.args().iter().fold(0, |all, id| all | held.get(*id)),
-        "TypeFunction" => item.args().iter().fold(0, |all, id| all | held.get(*id)) & !NOT_THROUGH_POINTERS,
+        op::TYPE_STRUCT => item.args().iter().fold(0, |all, id| all | held.get(*id)),
+        op::TYPE_FUNCTION => item.args().iter().fold(0, |all, id| all | held.get(*id)) & !NOT_THROUGH_POINTERS,
         _ => 0,
     }
 }
@@ -83,13 +92,13 @@ pub(super) fn widest(module: &Checked<'_>) -> Ids<u8> {
     let mut widest = Ids::new(module.words.len(), module.words[3], 0);
     let first = module.first_function.min(module.items.len());
     for item in &module.items[..first] {
-        let bytes = match item.name() {
-            "TypeInt" | "TypeFloat" => (item.word(2) / 8).min(255) as u8,
-            "TypePointer" => 8,
-            "TypeVector" | "TypeMatrix" | "TypeArray" | "TypeRuntimeArray" => widest.get(item.word(2)),
-            "TypeStruct" => item.args().iter().map(|id| widest.get(*id)).max().unwrap_or(0),
+        let bytes = match item.opcode() {
+            op::TYPE_INT | op::TYPE_FLOAT => (item.word(2) / 8).min(255) as u8,
+            op::TYPE_POINTER => 8,
+            op::TYPE_VECTOR | op::TYPE_MATRIX | op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY => widest.get(item.word(2)),
+            op::TYPE_STRUCT => item.args().iter().map(|id| widest.get(*id)).max().unwrap_or(0),
             // Declared later.
-            "TypeForwardPointer" => {
+            op::TYPE_FORWARD_POINTER => {
                 widest.set(item.word(1), 8);
                 continue;
             }

@@ -6,9 +6,6 @@ use crate::spirv::operand::{Context, operands};
 use crate::spirv::{Instruction, Located, ModuleIndex, class, decoration as dec, model, op};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// `OpSetMeshOutputsEXT`.
-const SET_MESH_OUTPUTS: u32 = 5295;
-
 /// What each function uses, by function id.
 struct Uses {
     calls: HashMap<u32, Vec<u32>>,
@@ -61,7 +58,7 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
 
 fn of_opcode<'a>(module: &Checked<'a>, opcode: u16) -> Vec<Item<'a>> {
     let all = module.items.iter();
-    all.filter(|item| item.row.opcode as u16 == opcode).copied().collect()
+    all.filter(|item| item.opcode() == opcode).copied().collect()
 }
 
 /// The ids of an entry point's interface.
@@ -76,7 +73,7 @@ fn listed<'a>(entry: &Item<'a>) -> &'a [u32] {
 
 /// Whether a word of an instruction is an id, rather than a literal of the same value.
 fn is_operand(module: &Checked<'_>, item: &Item<'_>, id: u32) -> bool {
-    let of = item.row.opcode as u16;
+    let of = item.opcode();
     if matches!(
         of,
         op::LOAD | op::STORE | op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN | op::FUNCTION_CALL
@@ -89,7 +86,7 @@ fn is_operand(module: &Checked<'_>, item: &Item<'_>, id: u32) -> bool {
 /// The id operands of an instruction, without literals.
 fn id_operands<'a>(module: &Checked<'a>, item: &Item<'a>) -> impl Iterator<Item = u32> + use<'a> {
     let instruction = Instruction {
-        opcode: item.row.opcode as u16,
+        opcode: item.opcode(),
         words: item.words,
         position: item.position,
     };
@@ -123,7 +120,7 @@ impl Uses {
         let mut through: HashMap<u32, Vec<u32>> = HashMap::new();
         let first = module.first_function.min(module.items.len());
         for item in &module.items[..first] {
-            let of = item.row.opcode as u16;
+            let of = item.opcode();
             if of == op::VARIABLE || (op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP).contains(&of) {
                 let operands = id_operands(module, item).filter(|id| *id != item.ty && *id != item.result);
                 let mut named = Vec::new();
@@ -141,11 +138,11 @@ impl Uses {
         }
         let mut function = 0;
         for (at, item) in module.items.iter().enumerate().skip(first) {
-            let of = item.row.opcode as u16;
+            let of = item.opcode();
             match of {
                 op::FUNCTION => function = item.result,
                 op::FUNCTION_CALL => uses.calls.entry(function).or_default().push(item.word(3)),
-                _ if item.row.opcode == SET_MESH_OUTPUTS => uses.outputs.entry(function).or_default().push(at),
+                _ if item.opcode() == op::SET_MESH_OUTPUTS_EXT => uses.outputs.entry(function).or_default().push(at),
                 _ => {}
             }
             let opcodes = uses.opcodes.entry(function).or_default();

@@ -29,7 +29,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
     let mut laid: HashSet<u32> = HashSet::new();
     for at in 0..module.first_function.min(module.items.len()) {
         let item = module.items[at];
-        let parts: &[u32] = match item.row.opcode as u16 {
+        let parts: &[u32] = match item.opcode() {
             op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY => &item.words[2..3],
             op::TYPE_STRUCT => item.args(),
             _ => continue,
@@ -41,7 +41,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
     }
     for at in 0..module.items.len() {
         let item = module.items[at];
-        if item.row.opcode as u16 != op::VARIABLE {
+        if item.opcode() != op::VARIABLE {
             continue;
         }
         let Some((class, pointee)) = module.pointer(item.ty) else {

@@ -2,10 +2,11 @@
 
 use super::form::{Base, Form, Why, when};
 use super::{Checked, Item};
+use crate::spirv::op;
 
 /// GLSL.std.450: operands of float and integer instructions have the result's type.
 pub(super) fn extended(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    if item.name() != "ExtInst" || module.sets.get(&item.word(3)).is_none_or(|set| set != "GLSL.std.450") {
+    if item.opcode() != op::EXT_INST || module.sets.get(&item.word(3)).is_none_or(|set| set != "GLSL.std.450") {
         return None;
     }
     let set = module.grammar.set("GLSL.std.450")?;
@@ -36,15 +37,15 @@ pub(super) fn extended(module: &Checked<'_>, item: &Item<'_>) -> Why {
                 && module.type_of(args[0]) == item.ty
                 && module.pointer(module.type_of(args[1])).is_some()
         }
-        "ModfStruct" | "FrexpStruct" => module.kind(item.ty) == "TypeStruct",
+        "ModfStruct" | "FrexpStruct" => module.opcode(item.ty) == op::TYPE_STRUCT,
         "Ldexp" => {
             r.base == Base::Float
                 && module.type_of(args[0]) == item.ty
                 && module.of(args[1]).base == Base::Int
                 && module.of(args[1]).count == r.count
         }
-        "Determinant" => r.base == Base::Float && module.kind(module.type_of(args[0])) == "TypeMatrix",
-        "MatrixInverse" => module.kind(item.ty) == "TypeMatrix" && all_same,
+        "Determinant" => r.base == Base::Float && module.opcode(module.type_of(args[0])) == op::TYPE_MATRIX,
+        "MatrixInverse" => module.opcode(item.ty) == op::TYPE_MATRIX && all_same,
         "FindILsb" | "FindSMsb" | "FindUMsb" | "SAbs" | "SSign" | "SMin" | "UMin" | "SMax" | "UMax" | "SClamp"
         | "UClamp" => r.base == Base::Int && args.iter().all(|id| module.of(*id) == r),
         name if name.starts_with("Pack") => r.base != Base::Other && module.of(args[0]).base != Base::Other,

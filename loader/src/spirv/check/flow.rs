@@ -5,15 +5,15 @@ use super::graph::{Block, Edges};
 use super::layout::is_terminator;
 use super::{Checked, Item, structure};
 use crate::spirv::operand::{Context, operands};
-use crate::spirv::{Instruction, capability, grammar::Shape};
+use crate::spirv::{Instruction, capability, grammar::Shape, op};
 use std::collections::HashMap;
 
 pub(super) fn check(module: &mut Checked<'_>) {
     let mut at = 0;
     while at < module.items.len() {
-        if module.items[at].name() == "Function" {
+        if module.items[at].opcode() == op::FUNCTION {
             let end = (at..module.items.len())
-                .find(|i| module.items[*i].name() == "FunctionEnd")
+                .find(|i| module.items[*i].opcode() == op::FUNCTION_END)
                 .unwrap_or(module.items.len());
             function(module, at, end);
             at = end;
@@ -24,10 +24,10 @@ pub(super) fn check(module: &mut Checked<'_>) {
 
 /// Labels of a block's possible successors.
 fn targets(item: &Item<'_>, words: &[u32], module: &Checked<'_>) -> Vec<u32> {
-    match item.name() {
-        "Branch" => vec![words[1]],
-        "BranchConditional" => words[2..4].to_vec(),
-        "Switch" => {
+    match item.opcode() {
+        op::BRANCH => vec![words[1]],
+        op::BRANCH_CONDITIONAL => words[2..4].to_vec(),
+        op::SWITCH => {
             let ty = module.def(module.type_of(words[1]));
             let step = ty.map_or(1, |t| t.word(2).div_ceil(32).max(1) as usize);
             let cases = words[3..].chunks_exact(step + 1).map(|pair| pair[step]);
@@ -42,14 +42,14 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
     let mut index = HashMap::new();
     for at in start..end {
         let item = module.items[at];
-        if item.name() == "Label" {
+        if item.opcode() == op::LABEL {
             index.insert(item.result, blocks.len());
             blocks.push(Block {
                 label: at,
                 end: at,
                 next: Vec::new(),
             });
-        } else if is_terminator(item.name())
+        } else if is_terminator(item.opcode())
             && let Some(block) = blocks.last_mut()
         {
             block.end = at;
@@ -71,9 +71,9 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
             }
         }
         let merge = module.items[blocks[n].end.saturating_sub(1)];
-        let ids: &[u32] = match merge.name() {
-            "SelectionMerge" => &merge.words[1..2],
-            "LoopMerge" => &merge.words[1..3],
+        let ids: &[u32] = match merge.opcode() {
+            op::SELECTION_MERGE => &merge.words[1..2],
+            op::LOOP_MERGE => &merge.words[1..3],
             _ => &[],
         };
         for id in ids {
@@ -94,14 +94,14 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
             module.fail("merge-target", &merge, "merge and continue blocks must differ");
         }
         let (late, targets) = (module.words[1] >= 0x10600, &blocks[n].next);
-        if late && last.name() == "BranchConditional" && targets.len() == 2 && targets[0] == targets[1] {
+        if late && last.opcode() == op::BRANCH_CONDITIONAL && targets.len() == 2 && targets[0] == targets[1] {
             module.fail(
                 "branch-target",
                 &last,
                 "the two targets must differ from version 1.6 on",
             );
         }
-        if last.name() == "Switch" && ids.is_empty() && module.shader {
+        if last.opcode() == op::SWITCH && ids.is_empty() && module.shader {
             module.fail("merge-missing", &last, "a switch needs a merge instruction");
         }
         n += 1;
@@ -130,23 +130,29 @@ fn order(module: &mut Checked<'_>, blocks: &[Block], idom: &[usize]) {
 /// Why an instruction may not use a value: an OpSampledImage result is used only in its block and only for sampling,
 /// small numbers are only stored and converted. `here` if both are in one block.
 fn unfit(module: &Checked<'_>, item: &Item<'_>, id: u32, here: bool) -> Option<&'static str> {
-    let name = item.name();
+    let (name, of) = (item.name(), item.opcode());
     let ty = module.type_of(id);
-    if module.kind(id) == "SampledImage" {
+    if module.opcode(id) == op::SAMPLED_IMAGE {
         let samples = name.starts_with("ImageSample") || name.starts_with("ImageSparseSample");
-        let bindless = name == "Store" && module.capabilities.contains(&capability::BINDLESS_TEXTURE_NV);
+        let bindless = of == op::STORE && module.capabilities.contains(&capability::BINDLESS_TEXTURE_NV);
         let takes = samples
             || bindless
             || name.contains("Gather")
-            || matches!(name, "SampledImage" | "Image" | "ImageQueryLod" | "CopyObject");
+            || matches!(
+                of,
+                op::SAMPLED_IMAGE | op::IMAGE | op::IMAGE_QUERY_LOD | op::COPY_OBJECT
+            );
         return match (here, takes) {
             (false, _) => Some("is used outside the block of its OpSampledImage"),
             (_, false) => Some("is a sampled image, which this instruction does not take"),
             _ => None,
         };
     }
-    let passes = matches!(name, "CopyObject" | "Store" | "FConvert" | "UConvert" | "SConvert");
-    (!passes && module.limited(ty) && module.kind(ty) != "TypePointer")
+    let passes = matches!(
+        of,
+        op::COPY_OBJECT | op::STORE | op::F_CONVERT | op::U_CONVERT | op::S_CONVERT
+    );
+    (!passes && module.limited(ty) && module.opcode(ty) != op::TYPE_POINTER)
         .then_some("is of 8 or 16 bits, which are only stored and converted without a capability")
 }
 
@@ -167,7 +173,7 @@ fn uses(
     for at in start..end {
         let item = module.items[at];
         let Some(block) = block_of(at) else { continue };
-        if item.name() == "Phi" {
+        if item.opcode() == op::PHI {
             let mut named: Vec<usize> = item
                 .args()
                 .chunks_exact(2)
@@ -197,20 +203,21 @@ fn uses(
             continue;
         }
         let instruction = Instruction {
-            opcode: item.row.opcode as u16,
+            opcode: item.opcode(),
             words: item.words,
             position: item.position,
         };
         for operand in operands(module.grammar, &context, Some(item.row), &instruction).flatten() {
-            if *operand.shape != Shape::Id || matches!(item.name(), "LoopMerge" | "SelectionMerge" | "Branch") {
+            if *operand.shape != Shape::Id || matches!(item.opcode(), op::LOOP_MERGE | op::SELECTION_MERGE | op::BRANCH)
+            {
                 continue;
             }
             let def = module.defs.get(operand.words[0]) as usize;
-            let of = module.kind(operand.words[0]);
-            if of == "Label" || of == "Function" || def == 0 {
+            let of = module.opcode(operand.words[0]);
+            if of == op::LABEL || of == op::FUNCTION || def == 0 {
                 continue;
             }
-            let here = of != "SampledImage" || block_of(def - 1) == Some(block);
+            let here = of != op::SAMPLED_IMAGE || block_of(def - 1) == Some(block);
             if let Some(why) = unfit(module, &item, operand.words[0], here) {
                 module.fail("use", &item, format!("%{} {why}", operand.words[0]));
             }

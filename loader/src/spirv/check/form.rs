@@ -63,30 +63,32 @@ const OTHER: Form = Form {
 impl Checked<'_> {
     pub(super) fn form(&self, ty: u32) -> Form {
         let Some(item) = self.def(ty) else { return OTHER };
-        match item.name() {
-            "TypeBool" => Form {
+        match item.opcode() {
+            op::TYPE_BOOL => Form {
                 base: Base::Bool,
                 width: 1,
                 count: 1,
             },
-            "TypeInt" => Form {
+            op::TYPE_INT => Form {
                 base: Base::Int,
                 width: item.word(2),
                 count: 1,
             },
-            "TypeFloat" => Form {
+            op::TYPE_FLOAT => Form {
                 base: Base::Float,
                 width: item.word(2),
                 count: 1,
             },
             // Components of a vector are scalars, so there is no deeper recursion.
-            "TypeVector" if matches!(self.kind(item.word(2)), "TypeBool" | "TypeInt" | "TypeFloat") => Form {
-                count: item.word(3),
-                ..self.form(item.word(2))
-            },
+            op::TYPE_VECTOR if matches!(self.opcode(item.word(2)), op::TYPE_BOOL | op::TYPE_INT | op::TYPE_FLOAT) => {
+                Form {
+                    count: item.word(3),
+                    ..self.form(item.word(2))
+                }
+            }
             // The number per invocation is unknown.
-            "TypeCooperativeMatrixNV" | "TypeCooperativeMatrixKHR"
-                if matches!(self.kind(item.word(2)), "TypeInt" | "TypeFloat") =>
+            op::TYPE_COOPERATIVE_MATRIX_NV | op::TYPE_COOPERATIVE_MATRIX_KHR
+                if matches!(self.opcode(item.word(2)), op::TYPE_INT | op::TYPE_FLOAT) =>
             {
                 Form {
                     count: 0,
@@ -104,10 +106,10 @@ impl Checked<'_> {
     /// The component type of a scalar, vector or matrix; 0 for others.
     pub(super) fn component(&self, ty: u32) -> u32 {
         match self.def(ty) {
-            Some(item) => match item.name() {
-                "TypeInt" | "TypeFloat" | "TypeBool" => ty,
-                "TypeVector" | "TypeCooperativeMatrixNV" | "TypeCooperativeMatrixKHR" => item.word(2),
-                "TypeMatrix" => self.def(item.word(2)).map_or(0, |column| column.word(2)),
+            Some(item) => match item.opcode() {
+                op::TYPE_INT | op::TYPE_FLOAT | op::TYPE_BOOL => ty,
+                op::TYPE_VECTOR | op::TYPE_COOPERATIVE_MATRIX_NV | op::TYPE_COOPERATIVE_MATRIX_KHR => item.word(2),
+                op::TYPE_MATRIX => self.def(item.word(2)).map_or(0, |column| column.word(2)),
                 _ => 0,
             },
             None => 0,
@@ -116,7 +118,9 @@ impl Checked<'_> {
 
     /// Whether the components are unsigned integers.
     pub(super) fn unsigned(&self, ty: u32) -> bool {
-        let integer = self.def(self.component(ty)).filter(|item| item.name() == "TypeInt");
+        let integer = self
+            .def(self.component(ty))
+            .filter(|item| item.opcode() == op::TYPE_INT);
         integer.is_some_and(|item| item.word(3) == 0)
     }
 
@@ -129,7 +133,7 @@ impl Checked<'_> {
     /// Whether an id is a constant, specialisation constants included.
     pub(super) fn is_constant(&self, id: u32) -> bool {
         self.def(id).is_some_and(|item| {
-            let of = item.row.opcode as u16;
+            let of = item.opcode();
             (op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP).contains(&of)
         })
     }
@@ -139,16 +143,16 @@ impl Checked<'_> {
         if self.of(id) != Form::WORD {
             return None;
         }
-        match self.kind(id) {
-            "Constant" => Some(self.def(id)?.word(3)),
-            "ConstantNull" => Some(0),
+        match self.opcode(id) {
+            op::CONSTANT => Some(self.def(id)?.word(3)),
+            op::CONSTANT_NULL => Some(0),
             _ => None,
         }
     }
 
     /// Storage class and pointee of a pointer type.
     pub(super) fn pointer(&self, ty: u32) -> Option<(u32, u32)> {
-        let item = self.def(ty).filter(|t| t.name() == "TypePointer")?;
+        let item = self.def(ty).filter(|t| t.opcode() == op::TYPE_POINTER)?;
         Some((item.word(2), item.word(3)))
     }
 }

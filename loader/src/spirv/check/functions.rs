@@ -2,7 +2,7 @@
 
 use super::form::{Base, Form, Why, when};
 use super::{Checked, Item, constants, memory};
-use crate::spirv::{capability, class, decoration as dec};
+use crate::spirv::{capability, class, decoration as dec, op};
 
 /// The context of an instruction.
 #[derive(Clone, Copy)]
@@ -16,55 +16,59 @@ pub(super) struct Place {
 /// Checks an instruction of a function's structure.
 pub(super) fn functions(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why {
     let owner = module.items[place.function];
-    match item.name() {
-        "Function" => {
-            let ty = module.def(item.word(4)).filter(|t| t.name() == "TypeFunction");
+    match item.opcode() {
+        op::FUNCTION => {
+            let ty = module.def(item.word(4)).filter(|t| t.opcode() == op::TYPE_FUNCTION);
             when(
                 ty.is_none_or(|t| t.word(2) != item.ty),
                 "the function type returns something else",
             )
         }
-        "FunctionParameter" => parameter(module, item, &owner, place),
-        "FunctionCall" => call(module, item),
-        "Return" => when(module.kind(owner.ty) != "TypeVoid", "the function returns a value"),
-        "ReturnValue" => when(
+        op::FUNCTION_PARAMETER => parameter(module, item, &owner, place),
+        op::FUNCTION_CALL => call(module, item),
+        op::RETURN => when(module.opcode(owner.ty) != op::TYPE_VOID, "the function returns a value"),
+        op::RETURN_VALUE => when(
             module.type_of(item.word(1)) != owner.ty,
             "the value has not the function's return type",
         )
         .or_else(|| {
-            let pointer = !module.physical && module.kind(owner.ty) == "TypePointer";
+            let pointer = !module.physical && module.opcode(owner.ty) == op::TYPE_POINTER;
             when(pointer && !module.variable_pointers(), "a function returns a pointer")
         }),
-        "BranchConditional" => when(
+        op::BRANCH_CONDITIONAL => when(
             !module.of(item.word(1)).scalar(Base::Bool),
             "the condition is not a bool",
         )
         .or_else(|| when(!matches!(item.words.len(), 4 | 6), "two weights or none")),
-        "Switch" => switch(module, item),
-        "LoopMerge" => loop_control(item),
-        "Phi" => phi(module, item),
-        "Line" => when(module.kind(item.word(1)) != "String", "names no string"),
-        "EmitStreamVertex" | "EndStreamPrimitive" => {
+        op::SWITCH => switch(module, item),
+        op::LOOP_MERGE => loop_control(item),
+        op::PHI => phi(module, item),
+        op::LINE => when(module.opcode(item.word(1)) != op::STRING, "names no string"),
+        op::EMIT_STREAM_VERTEX | op::END_STREAM_PRIMITIVE => {
             let stream = item.word(1);
             when(
                 !module.of(stream).scalar(Base::Int) || !module.is_constant(stream),
                 "the stream is not a constant integer",
             )
         }
-        "GroupDecorate" | "GroupMemberDecorate" => {
-            when(module.kind(item.word(1)) != "DecorationGroup", "no decoration group")
-        }
-        "CooperativeMatrixLengthNV" | "CooperativeMatrixLengthKHR" => {
-            let of = module.kind(item.word(3)).strip_prefix("TypeCooperativeMatrix");
-            let same = item.name().strip_prefix("CooperativeMatrixLength");
+        op::GROUP_DECORATE | op::GROUP_MEMBER_DECORATE => when(
+            module.opcode(item.word(1)) != op::DECORATION_GROUP,
+            "no decoration group",
+        ),
+        op::COOPERATIVE_MATRIX_LENGTH_NV | op::COOPERATIVE_MATRIX_LENGTH_KHR => {
+            let of = match item.opcode() {
+                op::COOPERATIVE_MATRIX_LENGTH_NV => op::TYPE_COOPERATIVE_MATRIX_NV,
+                _ => op::TYPE_COOPERATIVE_MATRIX_KHR,
+            };
+            let same = module.opcode(item.word(3)) == of;
             let word = module.form(item.ty) == Form::WORD && module.unsigned(item.ty);
             when(!word, "the result is not a 32-bit unsigned integer")
-                .or_else(|| when(of.is_none() || of != same, "is not about a cooperative matrix type"))
+                .or_else(|| when(!same, "is not about a cooperative matrix type"))
         }
-        "SamplerImageAddressingModeNV" => when(!matches!(item.word(1), 32 | 64), "addresses have 32 or 64 bits"),
-        "LifetimeStart" | "LifetimeStop" => {
+        op::SAMPLER_IMAGE_ADDRESSING_MODE_NV => when(!matches!(item.word(1), 32 | 64), "addresses have 32 or 64 bits"),
+        op::LIFETIME_START | op::LIFETIME_STOP => {
             let class = module.pointer(module.type_of(item.word(1))).map(|(class, _)| class);
-            let untyped = module.kind(module.type_of(item.word(1))) == "TypeUntypedPointerKHR";
+            let untyped = module.opcode(module.type_of(item.word(1))) == op::TYPE_UNTYPED_POINTER_KHR;
             when(class.is_none() && !untyped, "is of no pointer").or_else(|| {
                 when(
                     !untyped && class != Some(class::FUNCTION),
@@ -72,13 +76,13 @@ pub(super) fn functions(module: &Checked<'_>, item: &Item<'_>, place: Place) -> 
                 )
             })
         }
-        "GroupNonUniformBroadcast" | "GroupNonUniformQuadBroadcast" => when(
+        op::GROUP_NON_UNIFORM_BROADCAST | op::GROUP_NON_UNIFORM_QUAD_BROADCAST => when(
             module.words[1] < 0x10500 && !module.is_constant(item.word(5)),
             "before version 1.5 the id is constant",
         ),
-        name if name.len() < 16 && name.contains("Dot") && module.shader => dot(module, item),
-        "Undef" => when(
-            module.limited(item.ty) && module.kind(item.ty) != "TypePointer",
+        op::S_DOT..=op::SU_DOT_ACC_SAT if module.shader => dot(module, item),
+        op::UNDEF => when(
+            module.limited(item.ty) && module.opcode(item.ty) != op::TYPE_POINTER,
             "numbers of 8 or 16 bits are only stored and converted without a capability",
         ),
         _ => None,
@@ -90,12 +94,6 @@ fn dot(module: &Checked<'_>, item: &Item<'_>) -> Why {
     const ALL: u32 = 6016; // DotProductInputAll
     const BYTES: u32 = 6017; // DotProductInput4x8Bit
     const PACKED: u32 = 6018; // DotProductInput4x8BitPacked
-    if !matches!(
-        item.name(),
-        "SDot" | "UDot" | "SUDot" | "SDotAccSat" | "UDotAccSat" | "SUDotAccSat"
-    ) {
-        return None;
-    }
     let of = module.of(item.word(3));
     let wanted: &[u32] = match (of.count, of.width) {
         (1, _) => &[PACKED],
@@ -131,7 +129,7 @@ fn parameter(module: &Checked<'_>, item: &Item<'_>, owner: &Item<'_>, place: Pla
 }
 
 fn call(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let callee = module.def(item.word(3)).filter(|f| f.name() == "Function");
+    let callee = module.def(item.word(3)).filter(|f| f.opcode() == op::FUNCTION);
     let Some(callee) = callee else {
         return Some("calls no function".to_owned());
     };
@@ -158,7 +156,7 @@ fn pointer_argument(module: &Checked<'_>, id: u32) -> Why {
         class::STORAGE_BUFFER => variable,
         _ => false,
     };
-    let whole = matches!(module.kind(id), "Variable" | "FunctionParameter");
+    let whole = matches!(module.opcode(id), op::VARIABLE | op::FUNCTION_PARAMETER);
     when(!passed, &format!("%{id} points to a storage class that is not passed"))
         .or_else(|| when(!whole && !variable, &format!("%{id} points into a variable")))
 }
@@ -203,8 +201,11 @@ fn switch(module: &Checked<'_>, item: &Item<'_>) -> Why {
 }
 
 fn phi(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let pointer = module.kind(item.ty) == "TypePointer" && !module.physical;
-    let opaque = matches!(module.kind(item.ty), "TypeSampledImage" | "TypeImage" | "TypeSampler");
+    let pointer = module.opcode(item.ty) == op::TYPE_POINTER && !module.physical;
+    let opaque = matches!(
+        module.opcode(item.ty),
+        op::TYPE_SAMPLED_IMAGE | op::TYPE_IMAGE | op::TYPE_SAMPLER
+    );
     let bindless = module.capabilities.contains(&capability::BINDLESS_TEXTURE_NV);
     let bad = item
         .args()

@@ -2,7 +2,7 @@
 
 use super::form::{Base, Why, when};
 use super::{Checked, Item, scopes};
-use crate::spirv::{Image, capability, dim};
+use crate::spirv::{Image, capability, dim, op};
 
 const BIAS: u32 = 0x1;
 const LOD: u32 = 0x2;
@@ -51,6 +51,7 @@ fn sign(module: &Checked<'_>, item: &Item<'_>, image: &Image, mask: u32) -> Why 
 struct Operands<'m, 'a> {
     module: &'m Checked<'a>,
     name: &'a str,
+    opcode: u16,
     image: &'m Image,
     mask: u32,
     ids: std::slice::Iter<'a, u32>,
@@ -69,17 +70,18 @@ pub(super) fn check<'a>(module: &Checked<'a>, item: &Item<'a>, image: &Image, at
     if let Some(why) = sign(module, item, image, mask) {
         return Some(why);
     }
-    let name = item.name();
+    let (name, opcode) = (item.name(), item.opcode());
     let amd = module.capabilities.contains(&capability::IMAGE_GATHER_BIAS_LOD_AMD);
     let mut operands = Operands {
         module,
         name,
+        opcode,
         image,
         mask,
         ids: item.words.get(at + 1..).unwrap_or(&[]).iter(),
         explicit: name.contains("ExplicitLod"),
         implicit: name.contains("ImplicitLod"),
-        gathers: amd && matches!(name, "ImageGather" | "ImageSparseGather"),
+        gathers: amd && matches!(opcode, op::IMAGE_GATHER | op::IMAGE_SPARSE_GATHER),
     };
     if mask == 0 {
         return None;
@@ -93,8 +95,8 @@ pub(super) fn check<'a>(module: &Checked<'a>, item: &Item<'a>, image: &Image, at
         .or_else(|| operands.four_offsets())
         .or_else(|| operands.sample())
         .or_else(|| operands.least_level())
-        .or_else(|| operands.order(AVAILABLE, &["ImageWrite"]))
-        .or_else(|| operands.order(VISIBLE, &["ImageRead", "ImageSparseRead"]))
+        .or_else(|| operands.order(AVAILABLE, &[op::IMAGE_WRITE]))
+        .or_else(|| operands.order(VISIBLE, &[op::IMAGE_READ, op::IMAGE_SPARSE_READ]))
 }
 
 impl Operands<'_, '_> {
@@ -121,9 +123,9 @@ impl Operands<'_, '_> {
             return None;
         }
         let amd = self.module.capabilities.contains(&capability::IMAGE_READ_WRITE_LOD_AMD);
-        let level = match self.name {
-            "ImageRead" | "ImageWrite" | "ImageSparseRead" => amd,
-            "ImageFetch" | "ImageSparseFetch" => true,
+        let level = match self.opcode {
+            op::IMAGE_READ | op::IMAGE_WRITE | op::IMAGE_SPARSE_READ => amd,
+            op::IMAGE_FETCH | op::IMAGE_SPARSE_FETCH => true,
             _ => self.explicit || self.gathers,
         };
         let base = if self.explicit || self.gathers {
@@ -190,7 +192,7 @@ impl Operands<'_, '_> {
         let array = self
             .module
             .def(self.module.type_of(id))
-            .filter(|ty| ty.name() == "TypeArray");
+            .filter(|ty| ty.opcode() == op::TYPE_ARRAY);
         let four = array.is_some_and(|array| {
             let of = self.module.form(array.word(2));
             self.module.constant(array.word(3)) == Some(4) && of.int() && of.count == 2
@@ -227,13 +229,13 @@ impl Operands<'_, '_> {
     }
 
     /// Availability of writes and visibility of reads.
-    fn order(&mut self, bit: u32, opcodes: &[&str]) -> Why {
+    fn order(&mut self, bit: u32, opcodes: &[u16]) -> Why {
         if !self.has(bit) {
             return None;
         }
         let id = self.next();
         when(
-            !opcodes.contains(&self.name),
+            !opcodes.contains(&self.opcode),
             "writes are made available, and visible to reads",
         )
         .or_else(|| {

@@ -2,7 +2,7 @@
 
 use super::form::{Base, Form, Why, when};
 use super::{Checked, Item, image_operands};
-use crate::spirv::{Image, capability, dim, image_format};
+use crate::spirv::{Image, capability, dim, image_format, op};
 
 impl Image {
     /// Coordinate components within one layer; 0 for an unknown dimension.
@@ -25,10 +25,10 @@ impl Checked<'_> {
     /// An image type, or the one in a sampled image type.
     pub(super) fn image(&self, ty: u32) -> Option<Image> {
         let mut item = self.def(ty)?;
-        if item.name() == "TypeSampledImage" {
+        if item.opcode() == op::TYPE_SAMPLED_IMAGE {
             item = self.def(item.word(2))?;
         }
-        (item.name() == "TypeImage").then(|| Image {
+        (item.opcode() == op::TYPE_IMAGE).then(|| Image {
             sampled_type: item.word(2),
             dim: item.word(3),
             depth: item.word(4),
@@ -40,11 +40,11 @@ impl Checked<'_> {
     }
 
     /// The image type of an operand of this kind.
-    fn image_of(&self, id: u32, kind: &str) -> Result<Image, String> {
+    fn image_of(&self, id: u32, of: u16) -> Result<Image, String> {
         let ty = self.type_of(id);
-        let image = self.image(ty).filter(|_| self.kind(ty) == kind);
-        image.ok_or_else(|| match kind {
-            "TypeImage" => format!("%{id} is not an image without a sampler"),
+        let image = self.image(ty).filter(|_| self.opcode(ty) == of);
+        image.ok_or_else(|| match of {
+            op::TYPE_IMAGE => format!("%{id} is not an image without a sampler"),
             _ => format!("%{id} is not a sampled image"),
         })
     }
@@ -55,8 +55,8 @@ pub(super) fn images(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let name = item.name();
     let plain = name.strip_prefix("ImageSparse").or_else(|| name.strip_prefix("Image"));
     let Some(kind) = plain else {
-        return match name {
-            "SampledImage" => sampled_image(module, item),
+        return match item.opcode() {
+            op::SAMPLED_IMAGE => sampled_image(module, item),
             _ => None,
         };
     };
@@ -80,14 +80,14 @@ pub(super) fn images(module: &Checked<'_>, item: &Item<'_>) -> Why {
 
 /// Checks `OpSampledImage`.
 fn sampled_image(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    if module.kind(item.ty) != "TypeSampledImage" {
+    if module.opcode(item.ty) != op::TYPE_SAMPLED_IMAGE {
         return Some("the result is not a sampled image".to_owned());
     }
-    let image = match module.image_of(item.word(3), "TypeImage") {
+    let image = match module.image_of(item.word(3), op::TYPE_IMAGE) {
         Ok(image) => image,
         Err(why) => return Some(why),
     };
-    let of = |ty: u32| module.def(ty).filter(|of| of.name() == "TypeImage");
+    let of = |ty: u32| module.def(ty).filter(|of| of.opcode() == op::TYPE_IMAGE);
     let wanted = module.def(item.ty).and_then(|ty| of(ty.word(2)));
     let given = of(module.type_of(item.word(3)));
     // Everything except the depth operand, which may differ.
@@ -104,7 +104,7 @@ fn sampled_image(module: &Checked<'_>, item: &Item<'_>) -> Why {
         })
         .or_else(|| when(image.is_subpass(), "a subpass input has no sampler"))
         .or_else(|| {
-            let sampler = module.kind(module.type_of(item.word(4))) == "TypeSampler";
+            let sampler = module.opcode(module.type_of(item.word(4))) == op::TYPE_SAMPLER;
             when(!sampler, "needs a sampler")
         })
 }
@@ -112,7 +112,7 @@ fn sampled_image(module: &Checked<'_>, item: &Item<'_>) -> Why {
 /// Checks `OpImage`.
 fn whole(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let from = module.def(module.type_of(item.word(3)));
-    let fits = from.is_some_and(|t| t.name() == "TypeSampledImage" && t.word(2) == item.ty);
+    let fits = from.is_some_and(|t| t.opcode() == op::TYPE_SAMPLED_IMAGE && t.word(2) == item.ty);
     when(!fits, "needs a sampled image of that image type")
 }
 
@@ -123,10 +123,10 @@ fn texel_pointer(module: &Checked<'_>, item: &Item<'_>) -> Why {
     if class != IMAGE_CLASS {
         return Some("the result is not a pointer of storage class Image".to_owned());
     }
-    let scalar = matches!(module.kind(pointee), "TypeInt" | "TypeFloat" | "TypeVoid");
+    let scalar = matches!(module.opcode(pointee), op::TYPE_INT | op::TYPE_FLOAT | op::TYPE_VOID);
     let image = module.pointer(module.type_of(item.word(3))).map(|(_, ty)| ty);
     let Some(image) = image
-        .filter(|ty| module.kind(*ty) == "TypeImage")
+        .filter(|ty| module.opcode(*ty) == op::TYPE_IMAGE)
         .and_then(|ty| module.image(ty))
     else {
         return Some("needs a pointer to an image".to_owned());
@@ -167,7 +167,7 @@ fn given(module: &Checked<'_>, item: &Item<'_>) -> Result<u32, String> {
     if !item.name().starts_with("ImageSparse") {
         return Ok(item.ty);
     }
-    let parts = module.def(item.ty).filter(|ty| ty.name() == "TypeStruct");
+    let parts = module.def(item.ty).filter(|ty| ty.opcode() == op::TYPE_STRUCT);
     match parts.map(|ty| ty.args()) {
         Some([code, texel]) if module.form(*code).scalar(Base::Int) => Ok(*texel),
         _ => Err("the result is not a struct of an integer and a texel".to_owned()),
@@ -181,7 +181,14 @@ fn texel(module: &Checked<'_>, item: &Item<'_>, kind: &str) -> Why {
         Ok(result) => result,
         Err(why) => return Some(why),
     };
-    let image = match module.image_of(item.word(3), if sampled { "TypeSampledImage" } else { "TypeImage" }) {
+    let image = match module.image_of(
+        item.word(3),
+        if sampled {
+            op::TYPE_SAMPLED_IMAGE
+        } else {
+            op::TYPE_IMAGE
+        },
+    ) {
         Ok(image) => image,
         Err(why) => return Some(why),
     };
@@ -193,7 +200,7 @@ fn texel(module: &Checked<'_>, item: &Item<'_>, kind: &str) -> Why {
         (_, true) => r.count >= 1 && (r.count == 4 || module.vulkan.is_none()),
         _ => r.count == 4,
     };
-    let held = (dref || module.kind(image.sampled_type) != "TypeVoid")
+    let held = (dref || module.opcode(image.sampled_type) != op::TYPE_VOID)
         && if compared { result } else { module.component(result) } != image.sampled_type;
     when(
         !(r.int() || r.float()) || !components,
@@ -307,20 +314,20 @@ fn formatless(module: &Checked<'_>, image: &Image, capability: u32) -> Why {
 }
 
 fn reads(module: &Checked<'_>, item: &Item<'_>, image: &Image) -> Why {
-    let sparse = item.name() == "ImageSparseRead";
+    let sparse = item.opcode() == op::IMAGE_SPARSE_READ;
     when(sparse && image.is_subpass(), "a subpass input is not sparse")
         .or_else(|| storage(module, image))
         .or_else(|| formatless(module, image, capability::STORAGE_IMAGE_READ_WITHOUT_FORMAT))
 }
 
 fn write(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let image = match module.image_of(item.word(1), "TypeImage") {
+    let image = match module.image_of(item.word(1), op::TYPE_IMAGE) {
         Ok(image) => image,
         Err(why) => return Some(why),
     };
     let ty = module.type_of(item.word(3));
     let texel = module.form(ty);
-    let held = module.kind(image.sampled_type) != "TypeVoid" && module.component(ty) != image.sampled_type;
+    let held = module.opcode(image.sampled_type) != op::TYPE_VOID && module.component(ty) != image.sampled_type;
     when(image.is_subpass(), "writes to a subpass input")
         .or_else(|| storage(module, &image))
         .or_else(|| coordinate(module, item, "Write", &image))
@@ -335,9 +342,9 @@ fn query(module: &Checked<'_>, item: &Item<'_>, kind: &str) -> Why {
     let image = match module.image_of(
         item.word(3),
         if kind == "QueryLod" {
-            "TypeSampledImage"
+            op::TYPE_SAMPLED_IMAGE
         } else {
-            "TypeImage"
+            op::TYPE_IMAGE
         },
     ) {
         Ok(image) => image,
@@ -391,7 +398,10 @@ pub(super) fn image_type(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let image = module.image(item.result)?;
     let form = module.form(image.sampled_type);
     let of_vulkan = form.scalar(Base::Int) && matches!(form.width, 32 | 64) || form == Form::FLOAT;
-    let number = matches!(module.kind(image.sampled_type), "TypeVoid" | "TypeInt" | "TypeFloat");
+    let number = matches!(
+        module.opcode(image.sampled_type),
+        op::TYPE_VOID | op::TYPE_INT | op::TYPE_FLOAT
+    );
     let wide = form.scalar(Base::Int) && form.width == 64;
     let has = |capability| module.capabilities.contains(&capability);
     when(
@@ -436,7 +446,7 @@ pub(super) fn image_type(module: &Checked<'_>, item: &Item<'_>) -> Why {
 pub(super) fn sampled_image_type(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let Some(image) = module
         .image(item.word(2))
-        .filter(|_| module.kind(item.word(2)) == "TypeImage")
+        .filter(|_| module.opcode(item.word(2)) == op::TYPE_IMAGE)
     else {
         return Some("samples no image type".to_owned());
     };

@@ -1,7 +1,7 @@
 //! The section order of a module, and the structure of its functions.
 
 use super::{Checked, Item};
-use crate::spirv::capability;
+use crate::spirv::{capability, op};
 
 /// The sections of decorations, and of types, constants and variables.
 const ANNOTATIONS: u32 = 10;
@@ -9,24 +9,21 @@ const DECLARATIONS: u32 = 11;
 
 /// The section of an instruction; `None` inside functions or if it is allowed anywhere.
 fn section(item: &Item<'_>) -> Option<u32> {
-    Some(match item.name() {
-        "Capability" => 0,
-        "Extension" => 1,
-        "ExtInstImport" => 2,
-        "MemoryModel" => 3,
-        "SamplerImageAddressingModeNV" => 4,
-        "EntryPoint" => 5,
-        "ExecutionMode" | "ExecutionModeId" => 6,
-        "String" | "SourceExtension" | "Source" | "SourceContinued" => 7,
-        "Name" | "MemberName" => 8,
-        "ModuleProcessed" => 9,
-        "DecorationGroup" => ANNOTATIONS,
-        name if name.starts_with("Decorate") || name.contains("MemberDecorate") || name == "GroupDecorate" => {
-            ANNOTATIONS
-        }
-        name if name.starts_with("Type") || name.starts_with("Constant") || name.starts_with("SpecConstant") => {
-            DECLARATIONS
-        }
+    Some(match item.opcode() {
+        op::CAPABILITY => 0,
+        op::EXTENSION => 1,
+        op::EXT_INST_IMPORT => 2,
+        op::MEMORY_MODEL => 3,
+        op::SAMPLER_IMAGE_ADDRESSING_MODE_NV => 4,
+        op::ENTRY_POINT => 5,
+        op::EXECUTION_MODE | op::EXECUTION_MODE_ID => 6,
+        op::STRING | op::SOURCE_EXTENSION | op::SOURCE | op::SOURCE_CONTINUED => 7,
+        op::NAME | op::MEMBER_NAME => 8,
+        op::MODULE_PROCESSED => 9,
+        op::DECORATION_GROUP | op::GROUP_DECORATE => ANNOTATIONS,
+        _ if item.name().starts_with("Decorate") || item.name().contains("MemberDecorate") => ANNOTATIONS,
+        _ if item.row.is_type() => DECLARATIONS,
+        _ if item.name().starts_with("Constant") || item.name().starts_with("SpecConstant") => DECLARATIONS,
         _ => return None,
     })
 }
@@ -35,14 +32,14 @@ pub(super) fn check(module: &mut Checked<'_>) {
     let mut last = 0;
     let mut frame = Frame::default();
     let mut models = 0;
-    let mut before = "";
+    let mut before = op::NOP;
     for at in 0..module.items.len() {
         let item = module.items[at];
-        if item.name() == "SourceContinued" && !before.starts_with("Source") {
+        if item.opcode() == op::SOURCE_CONTINUED && !matches!(before, op::SOURCE_CONTINUED..=op::SOURCE_EXTENSION) {
             module.fail("section-order", &item, "continues no OpSource");
         }
-        before = item.name();
-        models += u32::from(item.name() == "MemoryModel");
+        before = item.opcode();
+        models += u32::from(item.opcode() == op::MEMORY_MODEL);
         if let Some(section) = section(&item) {
             if frame.seen {
                 module.fail("section-order", &item, "follows the first function");
@@ -53,21 +50,23 @@ pub(super) fn check(module: &mut Checked<'_>) {
             continue;
         }
         if !frame.inside && !frame.seen {
-            match item.name() {
-                "Function" | "ConditionalExtensionINTEL" | "Label" => {}
-                "AsmTargetINTEL"
-                | "AsmINTEL"
-                | "AliasDomainDeclINTEL"
-                | "AliasScopeDeclINTEL"
-                | "AliasScopeListDeclINTEL" => {}
-                "ExtInst" if !semantic_free(module, &item) => {
+            match item.opcode() {
+                op::FUNCTION | op::CONDITIONAL_EXTENSION_INTEL | op::LABEL => {}
+                op::ASM_TARGET_INTEL
+                | op::ASM_INTEL
+                | op::ALIAS_DOMAIN_DECL_INTEL
+                | op::ALIAS_SCOPE_DECL_INTEL
+                | op::ALIAS_SCOPE_LIST_DECL_INTEL => {}
+                op::EXT_INST if !semantic_free(module, &item) => {
                     module.fail("block", &item, "is outside a block");
                 }
-                "ExtInst" if last < DECLARATIONS => {
+                op::EXT_INST if last < DECLARATIONS => {
                     module.fail("section-order", &item, "precedes the first type");
                 }
                 // The declarations may begin with any of these.
-                "Variable" | "UntypedVariableKHR" | "Undef" | "Line" | "NoLine" | "ExtInst" => last = DECLARATIONS,
+                op::VARIABLE | op::UNTYPED_VARIABLE_KHR | op::UNDEF | op::LINE | op::NO_LINE | op::EXT_INST => {
+                    last = DECLARATIONS
+                }
                 _ => module.fail("outside-function", &item, "is outside a function"),
             }
         }
@@ -77,11 +76,11 @@ pub(super) fn check(module: &mut Checked<'_>) {
         let item = *module.items.last().expect("a frame is inside only after an item");
         module.fail("function-end", &item, "the last function does not end");
     }
-    let bindless = |item: &Item<'_>| item.name() == "Capability" && item.word(1) == capability::BINDLESS_TEXTURE_NV;
+    let bindless = |item: &Item<'_>| item.opcode() == op::CAPABILITY && item.word(1) == capability::BINDLESS_TEXTURE_NV;
     let modes = module
         .items
         .iter()
-        .filter(|item| item.name() == "SamplerImageAddressingModeNV");
+        .filter(|item| item.opcode() == op::SAMPLER_IMAGE_ADDRESSING_MODE_NV);
     if modes.count() == 0 && module.items.iter().any(bindless) {
         module.header(
             "section-order",
@@ -109,16 +108,21 @@ struct Frame {
 
 impl Frame {
     fn step(&mut self, module: &mut Checked<'_>, item: &Item<'_>, at: usize) {
-        let name = item.name();
-        if self.merge && !matches!(name, "Branch" | "BranchConditional" | "Switch" | "Line" | "NoLine") {
+        let of = item.opcode();
+        if self.merge
+            && !matches!(
+                of,
+                op::BRANCH | op::BRANCH_CONDITIONAL | op::SWITCH | op::LINE | op::NO_LINE
+            )
+        {
             module.fail(
                 "merge-place",
                 item,
                 "a merge instruction must be followed by its branch",
             );
         }
-        match name {
-            "Function" => {
+        match of {
+            op::FUNCTION => {
                 if self.inside {
                     module.fail("function-end", item, "the function before does not end");
                 }
@@ -131,11 +135,11 @@ impl Frame {
                     ..Self::default()
                 };
             }
-            "FunctionParameter" if !self.inside || self.blocks > 0 => {
+            op::FUNCTION_PARAMETER if !self.inside || self.blocks > 0 => {
                 module.fail("parameter-place", item, "a parameter must follow OpFunction")
             }
-            "FunctionParameter" | "Line" | "NoLine" | "Nop" => {}
-            "FunctionEnd" => {
+            op::FUNCTION_PARAMETER | op::LINE | op::NO_LINE | op::NOP => {}
+            op::FUNCTION_END => {
                 if !self.inside || self.block {
                     module.fail(
                         "function-end",
@@ -149,7 +153,7 @@ impl Frame {
                 self.defined |= self.blocks > 0;
                 self.inside = false;
             }
-            "Label" => {
+            op::LABEL => {
                 if !self.inside || self.block {
                     module.fail("block", item, "a block begins outside a function or inside a block");
                 }
@@ -157,18 +161,18 @@ impl Frame {
                 self.blocks += 1;
             }
             _ if !self.inside && !self.seen => {}
-            "ExtInst" if !self.block && !self.inside && semantic_free(module, item) => {}
+            op::EXT_INST if !self.block && !self.inside && semantic_free(module, item) => {}
             _ if !self.block => module.fail("block", item, "is outside a block"),
             _ => self.body(module, item, at),
         }
-        if name != "Line" && name != "NoLine" {
-            self.merge = matches!(name, "SelectionMerge" | "LoopMerge");
+        if of != op::LINE && of != op::NO_LINE {
+            self.merge = matches!(of, op::SELECTION_MERGE | op::LOOP_MERGE);
         }
     }
 
     fn body(&mut self, module: &mut Checked<'_>, item: &Item<'_>, _at: usize) {
-        match item.name() {
-            "Variable" => {
+        match item.opcode() {
+            op::VARIABLE => {
                 if self.blocks != 1 || self.body {
                     module.fail(
                         "variable-place",
@@ -177,7 +181,7 @@ impl Frame {
                     );
                 }
             }
-            "Phi" => {
+            op::PHI => {
                 if self.body || self.blocks == 1 {
                     module.fail(
                         "phi-place",
@@ -186,13 +190,15 @@ impl Frame {
                     );
                 }
             }
-            "ExtInst" => {
+            op::EXT_INST => {
                 // Debug information sets may occur anywhere, except the newest.
                 let set = module.sets.get(&item.word(3)).map_or("", |set| set);
                 self.body |= !set.contains("DebugInfo") || set == "NonSemantic.Shader.DebugInfo.100";
             }
-            name if is_terminator(name) => self.block = false,
-            "MemoryModel" | "EntryPoint" | "DecorationGroup" => module.fail("section-order", item, "is in a function"),
+            of if is_terminator(of) => self.block = false,
+            op::MEMORY_MODEL | op::ENTRY_POINT | op::DECORATION_GROUP => {
+                module.fail("section-order", item, "is in a function")
+            }
             _ => self.body = true,
         }
     }
@@ -209,19 +215,19 @@ pub(super) fn means_nothing(set: &str) -> bool {
 }
 
 /// Whether this opcode terminates a block.
-pub(super) fn is_terminator(name: &str) -> bool {
+pub(super) fn is_terminator(opcode: u16) -> bool {
     matches!(
-        name,
-        "Branch"
-            | "BranchConditional"
-            | "Switch"
-            | "Return"
-            | "ReturnValue"
-            | "Kill"
-            | "Unreachable"
-            | "TerminateInvocation"
-            | "IgnoreIntersectionKHR"
-            | "TerminateRayKHR"
-            | "EmitMeshTasksEXT"
+        opcode,
+        op::BRANCH
+            | op::BRANCH_CONDITIONAL
+            | op::SWITCH
+            | op::RETURN
+            | op::RETURN_VALUE
+            | op::KILL
+            | op::UNREACHABLE
+            | op::TERMINATE_INVOCATION
+            | op::IGNORE_INTERSECTION_KHR
+            | op::TERMINATE_RAY_KHR
+            | op::EMIT_MESH_TASKS_EXT
     )
 }

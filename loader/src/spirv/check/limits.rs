@@ -28,16 +28,16 @@ const OUTPUT_LOAD: u32 = 0x1_0002;
 
 /// The key of an instruction in the tables: its opcode, or one of those above.
 pub(super) fn key(module: &Checked<'_>, item: &Item<'_>) -> u32 {
-    match item.name() {
-        "ImageRead" => match module.image(module.type_of(item.word(3))) {
+    match item.opcode() {
+        op::IMAGE_READ => match module.image(module.type_of(item.word(3))) {
             Some(image) if image.dim == dim::SUBPASS_DATA => SUBPASS_READ,
             _ => item.row.opcode,
         },
-        "Load" => match module.pointer(module.type_of(item.word(3))) {
+        op::LOAD => match module.pointer(module.type_of(item.word(3))) {
             Some((class::OUTPUT, _)) => OUTPUT_LOAD,
             _ => item.row.opcode,
         },
-        "Store" => match module.pointer(module.type_of(item.word(1))) {
+        op::STORE => match module.pointer(module.type_of(item.word(1))) {
             Some((class::HIT_ATTRIBUTE, _)) => HIT_STORE,
             _ => item.row.opcode,
         },
@@ -48,7 +48,7 @@ pub(super) fn key(module: &Checked<'_>, item: &Item<'_>) -> u32 {
 /// Whether an instruction computes its level of detail from derivatives.
 fn implicit(of: u32) -> bool {
     const IMPLICIT: [u16; 9] = [
-        op::FIRST_SAMPLING,
+        op::IMAGE_SAMPLE_IMPLICIT_LOD,
         op::IMAGE_SAMPLE_DREF_IMPLICIT_LOD,
         op::IMAGE_SAMPLE_PROJ_IMPLICIT_LOD,
         op::IMAGE_SAMPLE_PROJ_DREF_IMPLICIT_LOD,
@@ -72,7 +72,7 @@ pub(super) fn check(
     let mut found: Vec<(usize, String)> = Vec::new();
     for (of, at) in reached {
         let item = module.items[*at];
-        let allowed = models(module, *of, item.name());
+        let allowed = models(module, *of, item.opcode());
         let why = when(
             allowed.is_some_and(|models| !models.contains(&model)),
             &format!("is not of execution model {model}"),
@@ -107,7 +107,7 @@ pub(super) fn check(
 }
 
 /// The models that allow an instruction; `None` for all.
-fn models(module: &Checked<'_>, of: u32, name: &str) -> Option<&'static [u32]> {
+fn models(module: &Checked<'_>, of: u32, opcode: u16) -> Option<&'static [u32]> {
     const GEOMETRY: &[u32] = &[model::GEOMETRY];
     const TRACING: &[u32] = &[model::RAY_GENERATION, model::CLOSEST_HIT, model::MISS];
     const CALLING: &[u32] = &[model::RAY_GENERATION, model::CLOSEST_HIT, model::MISS, model::CALLABLE];
@@ -117,21 +117,21 @@ fn models(module: &Checked<'_>, of: u32, name: &str) -> Option<&'static [u32]> {
     if implicit(of) {
         return Some(DERIVATIVES);
     }
-    Some(match name {
-        "Kill"
-        | "TerminateInvocation"
-        | "DemoteToHelperInvocation"
-        | "IsHelperInvocationEXT"
-        | "BeginInvocationInterlockEXT"
-        | "EndInvocationInterlockEXT" => FRAGMENT,
-        "EmitVertex" | "EndPrimitive" | "EmitStreamVertex" | "EndStreamPrimitive" => GEOMETRY,
-        "ControlBarrier" if module.words[1] < 0x10300 => WITH_BARRIERS,
-        "IgnoreIntersectionKHR" | "TerminateRayKHR" => ANY_HIT,
-        "TraceRayKHR" => TRACING,
-        "ReportIntersectionKHR" => &[model::INTERSECTION],
-        "ExecuteCallableKHR" => CALLING,
-        "EmitMeshTasksEXT" => &[model::TASK_EXT],
-        "SetMeshOutputsEXT" => &[model::MESH_EXT],
+    Some(match opcode {
+        op::KILL
+        | op::TERMINATE_INVOCATION
+        | op::DEMOTE_TO_HELPER_INVOCATION
+        | op::IS_HELPER_INVOCATION_EXT
+        | op::BEGIN_INVOCATION_INTERLOCK_EXT
+        | op::END_INVOCATION_INTERLOCK_EXT => FRAGMENT,
+        op::EMIT_VERTEX | op::END_PRIMITIVE | op::EMIT_STREAM_VERTEX | op::END_STREAM_PRIMITIVE => GEOMETRY,
+        op::CONTROL_BARRIER if module.words[1] < 0x10300 => WITH_BARRIERS,
+        op::IGNORE_INTERSECTION_KHR | op::TERMINATE_RAY_KHR => ANY_HIT,
+        op::TRACE_RAY_KHR => TRACING,
+        op::REPORT_INTERSECTION_KHR => &[model::INTERSECTION],
+        op::EXECUTE_CALLABLE_KHR => CALLING,
+        op::EMIT_MESH_TASKS_EXT => &[model::TASK_EXT],
+        op::SET_MESH_OUTPUTS_EXT => &[model::MESH_EXT],
         _ => return None,
     })
 }

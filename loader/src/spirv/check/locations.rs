@@ -1,7 +1,7 @@
 //! Vulkan: locations of stage interfaces; no two variables share a location.
 
 use super::{Checked, Item};
-use crate::spirv::{class, decoration as dec, model};
+use crate::spirv::{class, decoration as dec, model, op};
 use std::collections::{HashMap, HashSet};
 
 /// Locations after this one are not checked.
@@ -37,7 +37,7 @@ pub(super) fn check(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], 
     }
     let (mut seen, mut taken) = (HashSet::new(), HashSet::new());
     for id in listed.iter().filter(|id| seen.insert(**id)) {
-        let Some(item) = module.def(*id).filter(|item| item.name() == "Variable") else {
+        let Some(item) = module.def(*id).filter(|item| item.opcode() == op::VARIABLE) else {
             continue;
         };
         let variable = Variable {
@@ -81,7 +81,7 @@ impl Variable<'_, '_> {
             return Err("only a fragment shader's outputs have an Index".to_owned());
         }
         let ty = self.of_one_vertex(class, pointee);
-        let is_struct = module.kind(ty) == "TypeStruct";
+        let is_struct = module.opcode(ty) == op::TYPE_STRUCT;
         if is_struct && module.decorated(ty, dec::BUILT_IN) {
             return Ok(());
         }
@@ -110,7 +110,9 @@ impl Variable<'_, '_> {
             _ => false,
         };
         match module.def(ty) {
-            Some(array) if arrayed && matches!(array.name(), "TypeArray" | "TypeRuntimeArray") => array.word(2),
+            Some(array) if arrayed && matches!(array.opcode(), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) => {
+                array.word(2)
+            }
             _ => ty,
         }
     }
@@ -133,7 +135,7 @@ impl Variable<'_, '_> {
         class: (u32, u32),
         taken: &mut Taken,
     ) -> Result<(), String> {
-        let array = self.module.def(ty).filter(|ty| ty.name() == "TypeArray");
+        let array = self.module.def(ty).filter(|ty| ty.opcode() == op::TYPE_ARRAY);
         let count = array
             .and_then(|array| self.module.known_word(array.word(3)))
             .unwrap_or(1);
@@ -167,7 +169,7 @@ impl Variable<'_, '_> {
             if first >= MAX_SLOTS {
                 continue;
             }
-            let array = self.module.kind(*ty_of) == "TypeArray" && (1..4).contains(&components);
+            let array = self.module.opcode(*ty_of) == op::TYPE_ARRAY && (1..4).contains(&components);
             let rows = if array { locations.min(MAX_SLOTS) } else { 1 };
             for row in 0..rows {
                 let first = first + row * 4;
@@ -187,18 +189,18 @@ impl Variable<'_, '_> {
             return Ok(0);
         };
         let of = |ty| self.locations(ty, depth + 1);
-        Ok(match item.name() {
-            "TypeInt" | "TypeFloat" => 1,
-            "TypeVector" => {
+        Ok(match item.opcode() {
+            op::TYPE_INT | op::TYPE_FLOAT => 1,
+            op::TYPE_VECTOR => {
                 let form = self.module.form(ty);
                 if form.width == 64 && form.count > 2 { 2 } else { 1 }
             }
-            "TypeMatrix" => of(item.word(2))?.saturating_mul(u64::from(item.word(3))),
-            "TypeArray" => {
+            op::TYPE_MATRIX => of(item.word(2))?.saturating_mul(u64::from(item.word(3))),
+            op::TYPE_ARRAY => {
                 let count = self.module.known_word(item.word(3)).unwrap_or(1);
                 of(item.word(2))?.saturating_mul(u64::from(count))
             }
-            "TypeStruct" => {
+            op::TYPE_STRUCT => {
                 if self.module.decorated(ty, dec::LOCATION) {
                     return Err("members of a variable with a location have no locations".to_owned());
                 }
@@ -221,11 +223,11 @@ impl Variable<'_, '_> {
         let Some(item) = self.module.def(ty).filter(|_| depth < MAX_DEPTH) else {
             return 0;
         };
-        match item.name() {
-            "TypeInt" | "TypeFloat" if item.word(2) == 64 => 2,
-            "TypeInt" | "TypeFloat" => 1,
-            "TypeVector" => self.components(item.word(2), depth + 1) * u64::from(item.word(3)),
-            "TypeArray" => self.components(item.word(2), depth + 1),
+        match item.opcode() {
+            op::TYPE_INT | op::TYPE_FLOAT if item.word(2) == 64 => 2,
+            op::TYPE_INT | op::TYPE_FLOAT => 1,
+            op::TYPE_VECTOR => self.components(item.word(2), depth + 1) * u64::from(item.word(3)),
+            op::TYPE_ARRAY => self.components(item.word(2), depth + 1),
             _ => 0,
         }
     }

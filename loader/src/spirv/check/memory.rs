@@ -2,23 +2,26 @@
 
 use super::contents::{BOOL, RUNTIME_ARRAY};
 use super::form::{Base, Form, Why, when};
+use super::pointers::VARIABLE;
 use super::{Checked, Item, scopes};
-use crate::spirv::{capability, class, decoration as dec};
+use crate::spirv::{capability, class, decoration as dec, op};
 
 /// Checks a memory instruction.
 pub(super) fn memory(module: &Checked<'_>, item: &Item<'_>) -> Why {
     // An untyped pointer's pointee type is given by each access.
-    let untyped = |id: &u32| module.kind(module.type_of(*id)) == "TypeUntypedPointerKHR";
+    let untyped = |id: &u32| module.opcode(module.type_of(*id)) == op::TYPE_UNTYPED_POINTER_KHR;
     if item.args().iter().take(2).any(untyped) {
         return None;
     }
-    match item.name() {
-        "Variable" => variable(module, item),
-        "Load" => load(module, item),
-        "Store" => store(module, item),
-        "CopyMemory" | "CopyMemorySized" => copy(module, item),
-        "AccessChain" | "InBoundsAccessChain" | "PtrAccessChain" | "InBoundsPtrAccessChain" => chain(module, item),
-        "ArrayLength" => array_length(module, item),
+    match item.opcode() {
+        op::VARIABLE => variable(module, item),
+        op::LOAD => load(module, item),
+        op::STORE => store(module, item),
+        op::COPY_MEMORY | op::COPY_MEMORY_SIZED => copy(module, item),
+        op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN | op::PTR_ACCESS_CHAIN | op::IN_BOUNDS_PTR_ACCESS_CHAIN => {
+            chain(module, item)
+        }
+        op::ARRAY_LENGTH => array_length(module, item),
         _ => None,
     }
 }
@@ -94,10 +97,10 @@ fn bool_in(module: &Checked<'_>, ty: u32, passed: bool) -> bool {
         let Some(item) = module.def(ty).filter(|_| !built_in && seen.insert(ty)) else {
             continue;
         };
-        match item.name() {
-            "TypeBool" => return true,
-            "TypeVector" | "TypeMatrix" | "TypeArray" | "TypeRuntimeArray" => open.push(item.word(2)),
-            "TypeStruct" => open.extend(item.args()),
+        match item.opcode() {
+            op::TYPE_BOOL => return true,
+            op::TYPE_VECTOR | op::TYPE_MATRIX | op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY => open.push(item.word(2)),
+            op::TYPE_STRUCT => open.extend(item.args()),
             _ => {}
         }
     }
@@ -106,7 +109,7 @@ fn bool_in(module: &Checked<'_>, ty: u32, passed: bool) -> bool {
 
 fn initialized(module: &Checked<'_>, initializer: u32, class: u32, pointee: u32) -> Why {
     let def = module.def(initializer)?;
-    let global = def.name() == "Variable" && def.word(3) != class::FUNCTION;
+    let global = def.opcode() == op::VARIABLE && def.word(3) != class::FUNCTION;
     const NEVER: [u32; 3] = [class::INPUT, class::TASK_PAYLOAD_WORKGROUP, class::HIT_OBJECT_ATTRIBUTE];
     when(
         !global && !module.is_constant(initializer),
@@ -116,7 +119,7 @@ fn initialized(module: &Checked<'_>, initializer: u32, class: u32, pointee: u32)
     .or_else(|| when(NEVER.contains(&class), "this storage class has no initializers"))
     .or_else(|| {
         let fits = match class {
-            class::WORKGROUP => def.name() == "ConstantNull",
+            class::WORKGROUP => def.opcode() == op::CONSTANT_NULL,
             class::OUTPUT | class::PRIVATE | class::FUNCTION => true,
             _ => module.vulkan.is_none(),
         };
@@ -129,7 +132,7 @@ fn initialized(module: &Checked<'_>, initializer: u32, class: u32, pointee: u32)
 
 /// A variable that holds pointers.
 fn pointer_variable(module: &Checked<'_>, item: &Item<'_>, class: u32, pointee: u32) -> Why {
-    if !module.physical && module.kind(pointee) == "TypePointer" {
+    if !module.physical && module.opcode(pointee) == op::TYPE_POINTER {
         if !module
             .capabilities
             .contains(&capability::VARIABLE_POINTERS_STORAGE_BUFFER)
@@ -170,10 +173,10 @@ fn holds_matrix_of_group(module: &Checked<'_>, ty: u32) -> bool {
     let mut seen = std::collections::HashSet::new();
     let any = module.capabilities.contains(&capability::COOPERATIVE_MATRIX_NV);
     while let Some(item) = open.pop().filter(|_| any).and_then(|ty| module.def(ty)) {
-        match item.name() {
-            "TypeCooperativeMatrixNV" => return true,
-            "TypeArray" | "TypeRuntimeArray" if seen.insert(item.result) => open.push(item.word(2)),
-            "TypeStruct" if seen.insert(item.result) => open.extend(item.args()),
+        match item.opcode() {
+            op::TYPE_COOPERATIVE_MATRIX_NV => return true,
+            op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY if seen.insert(item.result) => open.push(item.word(2)),
+            op::TYPE_STRUCT if seen.insert(item.result) => open.extend(item.args()),
             _ => {}
         }
     }
@@ -195,8 +198,8 @@ fn small(module: &Checked<'_>, mut class: u32, pointee: u32) -> Why {
     let bits_16 = module.holds(pointee, INT_16) && !has(capability::INT_16)
         || module.holds(pointee, FLOAT_16) && !has(capability::FLOAT_16);
     let bits_8 = module.holds(pointee, INT_8) && !has(capability::INT_8);
-    let element = match module.kind(ty) {
-        "TypeArray" | "TypeRuntimeArray" => module.def(ty).map_or(0, |item| item.word(2)),
+    let element = match module.opcode(ty) {
+        op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY => module.def(ty).map_or(0, |item| item.word(2)),
         _ => ty,
     };
     let buffer = module.decorated(element, dec::BUFFER_BLOCK);
@@ -240,28 +243,21 @@ fn small(module: &Checked<'_>, mut class: u32, pointee: u32) -> Why {
         })
 }
 
-/// Opcodes that yield pointers without physical addressing; with variable pointers those of `VARIABLE` too.
-const LOGICAL: [&str; 7] = [
-    "Variable",
-    "AccessChain",
-    "InBoundsAccessChain",
-    "FunctionParameter",
-    "ImageTexelPointer",
-    "CopyObject",
-    "RawAccessChainNV",
-];
-const VARIABLE: [&str; 6] = [
-    "Select",
-    "Phi",
-    "FunctionCall",
-    "PtrAccessChain",
-    "Load",
-    "ConstantNull",
+/// Opcodes that yield pointers without physical addressing; with variable pointers those of
+/// [`VARIABLE`] too.
+const LOGICAL: [u16; 7] = [
+    op::VARIABLE,
+    op::ACCESS_CHAIN,
+    op::IN_BOUNDS_ACCESS_CHAIN,
+    op::FUNCTION_PARAMETER,
+    op::IMAGE_TEXEL_POINTER,
+    op::COPY_OBJECT,
+    op::RAW_ACCESS_CHAIN_NV,
 ];
 
 /// Without physical addressing a pointer comes from a variable, parameter or access chain.
 fn logical(module: &Checked<'_>, id: u32) -> Why {
-    let kind = module.kind(id);
+    let kind = module.opcode(id);
     let from = LOGICAL.contains(&kind) || module.variable_pointers() && VARIABLE.contains(&kind);
     when(
         !module.physical && !from,
@@ -284,8 +280,8 @@ fn load(module: &Checked<'_>, item: &Item<'_>) -> Why {
         .or_else(|| access(module, item, 4, &[class], true))
         .or_else(|| {
             let whole = matches!(
-                module.kind(item.ty),
-                "TypePointer" | "TypeInt" | "TypeFloat" | "TypeVector" | "TypeMatrix"
+                module.opcode(item.ty),
+                op::TYPE_POINTER | op::TYPE_INT | op::TYPE_FLOAT | op::TYPE_VECTOR | op::TYPE_MATRIX
             );
             when(
                 module.limited(item.ty) && !whole,
@@ -304,16 +300,16 @@ fn store(module: &Checked<'_>, item: &Item<'_>) -> Why {
         class::PUSH_CONSTANT,
         class::SHADER_RECORD_BUFFER,
     ];
-    const HANDLES: [&str; 4] = [
-        "TypeImage",
-        "TypeSampler",
-        "TypeSampledImage",
-        "TypeAccelerationStructureKHR",
+    const HANDLES: [u16; 4] = [
+        op::TYPE_IMAGE,
+        op::TYPE_SAMPLER,
+        op::TYPE_SAMPLED_IMAGE,
+        op::TYPE_ACCELERATION_STRUCTURE_KHR,
     ];
     logical(module, item.word(1))
         .or_else(|| {
             let bindless = module.capabilities.contains(&capability::BINDLESS_TEXTURE_NV);
-            let handle = HANDLES.contains(&module.kind(module.elements(pointee)));
+            let handle = HANDLES.contains(&module.opcode(module.elements(pointee)));
             when(
                 handle && module.vulkan.is_some() && !bindless,
                 "images, samplers and acceleration structures are not stored",
@@ -322,7 +318,7 @@ fn store(module: &Checked<'_>, item: &Item<'_>) -> Why {
         .or_else(|| when(READ_ONLY.contains(&class), "the storage class cannot be written"))
         .or_else(|| {
             when(
-                module.kind(pointee) == "TypeVoid" || pointee != module.type_of(item.word(2)),
+                module.opcode(pointee) == op::TYPE_VOID || pointee != module.type_of(item.word(2)),
                 "the object's type is not the pointee type",
             )
         })
@@ -340,13 +336,17 @@ fn store(module: &Checked<'_>, item: &Item<'_>) -> Why {
 fn in_block(module: &Checked<'_>, mut id: u32) -> bool {
     for _ in 0..module.items.len() {
         let Some(item) = module.def(id) else { return false };
-        match item.name() {
-            "AccessChain" | "InBoundsAccessChain" | "PtrAccessChain" | "InBoundsPtrAccessChain" | "CopyObject" => {
+        match item.opcode() {
+            op::ACCESS_CHAIN
+            | op::IN_BOUNDS_ACCESS_CHAIN
+            | op::PTR_ACCESS_CHAIN
+            | op::IN_BOUNDS_PTR_ACCESS_CHAIN
+            | op::COPY_OBJECT => {
                 id = item.word(3);
             }
-            "Variable" => {
+            op::VARIABLE => {
                 let mut ty = module.pointer(item.ty).map_or(0, |(_, pointee)| pointee);
-                if matches!(module.kind(ty), "TypeArray" | "TypeRuntimeArray") {
+                if matches!(module.opcode(ty), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) {
                     ty = module.def(ty).map_or(0, |array| array.word(2));
                 }
                 return module.decorated(ty, dec::BLOCK);
@@ -362,9 +362,9 @@ fn copy(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let (Some((to, target)), Some((from, source))) = (target, source) else {
         return Some("copies between two pointers".to_owned());
     };
-    let sized = item.name() == "CopyMemorySized";
+    let sized = item.opcode() == op::COPY_MEMORY_SIZED;
     let at = if sized { 4 } else { 3 };
-    let apart = !sized && (target != source || module.kind(target) == "TypeVoid");
+    let apart = !sized && (target != source || module.opcode(target) == op::TYPE_VOID);
     when(apart, "the pointers point to different types")
         .or_else(|| if sized { size(module, item.word(3)) } else { None })
         .or_else(|| {
@@ -400,12 +400,12 @@ fn copy(module: &Checked<'_>, item: &Item<'_>) -> Why {
 fn size(module: &Checked<'_>, id: u32) -> Why {
     let def = module.def(id)?;
     let signed = module.def(def.ty).is_some_and(|ty| ty.word(3) == 1);
-    let zero = match def.name() {
-        "ConstantNull" => true,
-        "Constant" => def.args().iter().all(|word| *word == 0),
+    let zero = match def.opcode() {
+        op::CONSTANT_NULL => true,
+        op::CONSTANT => def.args().iter().all(|word| *word == 0),
         _ => false,
     };
-    let negative = def.name() == "Constant" && signed && def.words.last().is_some_and(|word| word >> 31 == 1);
+    let negative = def.opcode() == op::CONSTANT && signed && def.words.last().is_some_and(|word| word >> 31 == 1);
     when(!module.of(id).scalar(Base::Int), "the size is not an integer")
         .or_else(|| when(zero || negative, "the size is not above 0"))
 }
@@ -446,7 +446,7 @@ fn access(module: &Checked<'_>, item: &Item<'_>, at: usize, classes: &[u32], loa
     if mask & (AVAILABLE | VISIBLE | NON_PRIVATE) == 0 {
         return None;
     }
-    let stores = item.name() == "Store";
+    let stores = item.opcode() == op::STORE;
     let scope = |bit: u32| item.word(at + access_words(mask & (bit - 1)));
     const SHARED: [u32; 7] = [
         class::UNIFORM,
@@ -482,7 +482,7 @@ fn chain(module: &Checked<'_>, item: &Item<'_>) -> Why {
         return Some("the base is not a pointer".to_owned());
     };
     let element = item.name().contains("Ptr");
-    if item.name() == "PtrAccessChain" && !module.physical && !module.variable_pointers() {
+    if item.opcode() == op::PTR_ACCESS_CHAIN && !module.physical && !module.variable_pointers() {
         return Some("a chain from a pointer's element needs variable pointers".to_owned());
     }
     if element && !module.of(item.word(4)).scalar(Base::Int) {
@@ -506,7 +506,7 @@ fn chain(module: &Checked<'_>, item: &Item<'_>) -> Why {
         "the result type is not a pointer to the indexed type",
     )
     .or_else(|| {
-        if item.name() == "PtrAccessChain" {
+        if item.opcode() == op::PTR_ACCESS_CHAIN {
             strided(module, item, class)
         } else {
             None
@@ -516,7 +516,7 @@ fn chain(module: &Checked<'_>, item: &Item<'_>) -> Why {
 
 /// Whether a constant integer is negative.
 pub(super) fn negative(module: &Checked<'_>, id: u32) -> bool {
-    let Some(item) = module.def(id).filter(|item| item.name() == "Constant") else {
+    let Some(item) = module.def(id).filter(|item| item.opcode() == op::CONSTANT) else {
         return false;
     };
     let signed = module.def(item.ty).is_some_and(|ty| ty.word(3) == 1);
@@ -552,11 +552,11 @@ fn array_length(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let (_, ty) = module.pointer(module.type_of(item.word(3))).unwrap_or_default();
     let members = module
         .def(ty)
-        .filter(|t| t.name() == "TypeStruct")
+        .filter(|t| t.opcode() == op::TYPE_STRUCT)
         .map_or(&[][..], |t| t.args());
     let last = members
         .last()
-        .is_some_and(|last| module.kind(*last) == "TypeRuntimeArray");
+        .is_some_and(|last| module.opcode(*last) == op::TYPE_RUNTIME_ARRAY);
     when(
         !last || members.len() != item.word(4) as usize + 1,
         "not a struct's last member of runtime length",
@@ -572,7 +572,7 @@ fn array_length(module: &Checked<'_>, item: &Item<'_>) -> Why {
 /// Checks pointer comparisons.
 pub(super) fn comparison(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let r = module.form(item.ty);
-    let base = if item.name() == "PtrDiff" {
+    let base = if item.opcode() == op::PTR_DIFF {
         Base::Int
     } else {
         Base::Bool

@@ -2,7 +2,7 @@
 
 use super::built_ins::{Named, PER_PRIMITIVE};
 use super::{Checked, Item};
-use crate::spirv::{class, decoration as dec, mode, model};
+use crate::spirv::{class, decoration as dec, mode, model, op};
 
 /// Checks an entry point: the variables of its interface, those that it reaches, and its `SetMeshOutputsEXT`
 /// instructions.
@@ -21,13 +21,13 @@ pub(super) fn check(
     }
     let mesh = of == model::MESH_EXT;
     for id in listed {
-        let Some(item) = module.def(*id).filter(|item| item.name() == "Variable") else {
+        let Some(item) = module.def(*id).filter(|item| item.opcode() == op::VARIABLE) else {
             continue;
         };
         let Some((class, ty)) = module.pointer(item.ty) else {
             continue;
         };
-        let array = matches!(module.kind(ty), "TypeArray" | "TypeRuntimeArray");
+        let array = matches!(module.opcode(ty), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY);
         let block = match module.def(ty) {
             Some(of) if array => of.word(2),
             _ => ty,
@@ -80,7 +80,7 @@ fn payload(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], globals: 
     let payloads = listed.iter().filter(|id| {
         let class = module
             .def(**id)
-            .filter(|item| item.name() == "Variable")
+            .filter(|item| item.opcode() == op::VARIABLE)
             .map(|item| item.word(3));
         class == Some(class::TASK_PAYLOAD_WORKGROUP)
     });
@@ -106,7 +106,7 @@ fn payload(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], globals: 
 /// Only fragment shaders have per-vertex inputs, as arrays.
 pub(super) fn per_vertex(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32]) {
     for id in listed {
-        let Some(item) = module.def(*id).filter(|item| item.name() == "Variable") else {
+        let Some(item) = module.def(*id).filter(|item| item.opcode() == op::VARIABLE) else {
             continue;
         };
         let Some((class, ty)) = module
@@ -115,7 +115,7 @@ pub(super) fn per_vertex(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u
         else {
             continue;
         };
-        let array = matches!(module.kind(ty), "TypeArray" | "TypeRuntimeArray");
+        let array = matches!(module.opcode(ty), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY);
         let why = match (entry.word(1), class) {
             (model::FRAGMENT, class::INPUT) if array => continue,
             (model::FRAGMENT, class::INPUT) => "PerVertexKHR is of arrays",

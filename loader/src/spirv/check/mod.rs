@@ -62,6 +62,11 @@ struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
+    fn opcode(&self) -> u16 {
+        self.row.opcode as u16
+    }
+
+    /// The opcode's name without `Op`, for families that share a part of it.
     fn name(&self) -> &'a str {
         self.row.name.strip_prefix("Op").unwrap_or(&self.row.name)
     }
@@ -169,9 +174,14 @@ impl<'a> Checked<'a> {
         self.def(id).map_or(0, |item| item.ty)
     }
 
-    /// Name of the defining opcode without `Op`; empty if undefined.
-    fn kind(&self, id: u32) -> &'a str {
-        self.def(id).map_or("", |item| item.name())
+    /// The opcode that defines an id; 0, which defines none, if undefined.
+    fn opcode(&self, id: u32) -> u16 {
+        self.def(id).map_or(op::NOP, |item| item.opcode())
+    }
+
+    /// Whether an id is a type's.
+    fn is_type(&self, id: u32) -> bool {
+        self.def(id).is_some_and(|item| item.row.is_type())
     }
 
     /// Whether an id or one of its members has a decoration of this kind.
@@ -199,7 +209,7 @@ impl<'a> Checked<'a> {
     fn elements(&self, mut ty: u32) -> u32 {
         for _ in 0..self.items.len() {
             match self.def(ty) {
-                Some(array) if array.name() == "TypeArray" => ty = array.word(2),
+                Some(array) if array.opcode() == op::TYPE_ARRAY => ty = array.word(2),
                 _ => break,
             }
         }
@@ -208,8 +218,8 @@ impl<'a> Checked<'a> {
 
     /// The value of a constant integer.
     fn constant(&self, id: u32) -> Option<u32> {
-        let item = self.def(id).filter(|item| item.name() == "Constant")?;
-        (self.kind(item.ty) == "TypeInt").then(|| item.word(3))
+        let item = self.def(id).filter(|item| item.opcode() == op::CONSTANT)?;
+        (self.opcode(item.ty) == op::TYPE_INT).then(|| item.word(3))
     }
 }
 
@@ -275,9 +285,9 @@ pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report 
     module.first_function = module
         .items
         .iter()
-        .position(|i| i.name() == "Function")
+        .position(|i| i.opcode() == op::FUNCTION)
         .unwrap_or(usize::MAX);
-    if let Some(model) = module.items.iter().find(|i| i.name() == "MemoryModel") {
+    if let Some(model) = module.items.iter().find(|i| i.opcode() == op::MEMORY_MODEL) {
         (module.addressing, module.memory_model) = (model.word(1), model.word(2));
     }
     module.physical = module.addressing != 0;
@@ -286,7 +296,7 @@ pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report 
     module.shader = module
         .items
         .iter()
-        .any(|i| i.name() == "Capability" && !matches!(i.word(1), 0 | 4..=19 | 22 | 23 | 38 | 39));
+        .any(|i| i.opcode() == op::CAPABILITY && !matches!(i.word(1), 0 | 4..=19 | 22 | 23 | 38 | 39));
     let passes: [fn(&mut Checked<'_>); 6] = [
         ids,
         layout::check,
@@ -320,7 +330,7 @@ fn gather(module: &mut Checked<'_>) {
     let mut groups: HashMap<u32, Vec<Given>> = HashMap::new();
     let first = module.first_function.min(module.items.len());
     for at in 0..first {
-        let (item, of) = (module.items[at], module.items[at].row.opcode as u16);
+        let (item, of) = (module.items[at], module.items[at].opcode());
         let target = item.word(1);
         let (kind, member) = match of {
             op::DECORATE | op::DECORATE_ID => (item.word(2), None),
@@ -351,7 +361,7 @@ fn gather(module: &mut Checked<'_>) {
             kind,
             at,
         };
-        if module.kind(target) == "DecorationGroup" {
+        if module.opcode(target) == op::DECORATION_GROUP {
             let group = groups.entry(target).or_default();
             if group.iter().all(|other| other.kind != kind) {
                 group.push(given);
@@ -366,7 +376,7 @@ fn gather(module: &mut Checked<'_>) {
     for at in 0..first {
         let item = module.items[at];
         let block = |kind| module.decorated(item.result, kind);
-        let parts = match item.row.opcode as u16 {
+        let parts = match item.opcode() {
             op::TYPE_STRUCT => item.args(),
             op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY => &item.words[2..3],
             _ => continue,
@@ -426,7 +436,7 @@ fn collect(module: &mut Checked<'_>) {
             ty: at(row.has_type, 1),
             result: at(row.has_result, 1 + usize::from(row.has_type)),
         };
-        if item.row.name == "OpExtInstImport"
+        if item.opcode() == op::EXT_INST_IMPORT
             && let Some((name, _)) = string(&item.words[2..])
         {
             module.sets.insert(item.result, name);
@@ -450,12 +460,12 @@ fn ids(module: &mut Checked<'_>) {
     let mut forward_declared = HashSet::new();
     for at in 0..module.items.len() {
         let item = module.items[at];
-        if item.row.opcode as u16 == op::TYPE_FORWARD_POINTER {
+        if item.opcode() == op::TYPE_FORWARD_POINTER {
             forward_declared.insert(item.word(1));
         }
-        let is_type = item.name().starts_with("Type");
+        let is_type = item.row.is_type();
         let instruction = super::Instruction {
-            opcode: item.row.opcode as u16,
+            opcode: item.opcode(),
             words: item.words,
             position: item.position,
         };
@@ -472,14 +482,11 @@ fn ids(module: &mut Checked<'_>) {
                 }
                 Shape::Id | Shape::ResultType => match module.defs.get(id) as usize {
                     0 => module.fail("id-undefined", &item, format!("id {id} is not defined")),
-                    def if def > at
-                        && !forward(item.name(), operand.at)
-                        && !(is_type && forward_declared.contains(&id)) =>
-                    {
+                    def if def > at && !forward(&item, operand.at) && !(is_type && forward_declared.contains(&id)) => {
                         module.fail("id-order", &item, format!("id {id} is used before its definition"));
                     }
                     def if *operand.shape == Shape::Id
-                        || item.ty == id && module.items[def - 1].name() == "TypeFunction" =>
+                        || item.ty == id && module.items[def - 1].opcode() == op::TYPE_FUNCTION =>
                     {
                         let early = def <= at;
                         if let Some(why) = misused(module, &item, &module.items[def - 1], early) {
@@ -506,7 +513,7 @@ fn ids(module: &mut Checked<'_>) {
 
 /// Why an instruction may not refer to a definition; `early` if it precedes the definition.
 fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -> Option<&'static str> {
-    let (name, of, what) = (item.name(), item.row.opcode as u16, def.name());
+    let (name, of) = (item.name(), item.opcode());
     if (2..op::EXT_INST_IMPORT).contains(&of) || of == op::NO_LINE {
         // Names and lines may refer to anything.
         return None;
@@ -518,62 +525,65 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
             .is_some_and(|set| layout::means_nothing(set));
     let decorates = matches!(of, op::DECORATE..=op::GROUP_MEMBER_DECORATE if of != op::DECORATION_GROUP)
         || matches!(of, op::DECORATE_ID | op::DECORATE_STRING | op::MEMBER_DECORATE_STRING);
-    let declares = is_type(name);
+    let declares = item.row.is_type() && of != op::TYPE_FORWARD_POINTER;
     let counts = name.contains("CooperativeMatrixLength") || of == op::SPEC_CONSTANT_OP;
-    if is_type(what) {
-        if what == "TypeFunction" && of != op::FUNCTION && !decorates && !free {
-            let pointers = module.items.iter().any(|i| {
-                i.row.opcode as u16 == op::CAPABILITY && i.word(1) == super::capability::FUNCTION_POINTERS_INTEL
-            });
+    if def.row.is_type() {
+        if def.opcode() == op::TYPE_FUNCTION && of != op::FUNCTION && !decorates && !free {
+            let pointers = module
+                .items
+                .iter()
+                .any(|i| i.opcode() == op::CAPABILITY && i.word(1) == super::capability::FUNCTION_POINTERS_INTEL);
             return (!pointers).then_some("is a function type, which only functions have");
         }
         let fine = declares || decorates || free || of == op::FUNCTION || counts || !early;
         return (!fine).then_some("is a type, where a value is needed");
     }
-    if what == "Function" {
-        const CALLERS: [&str; 11] = [
-            "EntryPoint",
-            "ExecutionMode",
-            "ExecutionModeId",
-            "FunctionCall",
-            "EnqueueKernel",
-            "GetKernelNDrangeSubGroupCount",
-            "GetKernelNDrangeMaxSubGroupSize",
-            "GetKernelWorkGroupSize",
-            "GetKernelPreferredWorkGroupSizeMultiple",
-            "GetKernelLocalSizeForSubgroupCount",
-            "GetKernelMaxNumSubgroups",
+    if def.opcode() == op::FUNCTION {
+        const CALLERS: [u16; 11] = [
+            op::ENTRY_POINT,
+            op::EXECUTION_MODE,
+            op::EXECUTION_MODE_ID,
+            op::FUNCTION_CALL,
+            op::ENQUEUE_KERNEL,
+            op::GET_KERNEL_NDRANGE_SUB_GROUP_COUNT,
+            op::GET_KERNEL_NDRANGE_MAX_SUB_GROUP_SIZE,
+            op::GET_KERNEL_WORK_GROUP_SIZE,
+            op::GET_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+            op::GET_KERNEL_LOCAL_SIZE_FOR_SUBGROUP_COUNT,
+            op::GET_KERNEL_MAX_NUM_SUBGROUPS,
         ];
         let decorated = matches!(of, op::DECORATE | op::GROUP_DECORATE);
-        let fine = decorated || free || CALLERS.contains(&name) || name.contains("INTEL");
+        let fine = decorated || free || CALLERS.contains(&of) || name.contains("INTEL");
         return (!fine).then_some("is a function, which is only called and entered");
     }
     if def.ty == 0 && early {
-        let branches = matches!(of, op::LOOP_MERGE..=op::SWITCH) || matches!(name, "Phi" | "ExtInst");
+        let branches = matches!(of, op::LOOP_MERGE..=op::SWITCH) || matches!(of, op::PHI | op::EXT_INST);
         let fine = declares || decorates || free || branches || counts || of == op::FUNCTION || name.contains("INTEL");
         return (!fine).then_some("is not a value");
     }
     None
 }
 
-/// Whether an opcode, named without its `Op`, declares a type.
-fn is_type(name: &str) -> bool {
-    name.starts_with("Type") && name != "TypeForwardPointer"
-}
-
 /// Whether an opcode may refer to later ids (in a function, dominance matters instead of order).
-fn forward(name: &str, at: usize) -> bool {
-    match name {
-        "ExecutionMode" | "ExecutionModeId" | "EntryPoint" | "Name" | "MemberName" | "SelectionMerge" | "LoopMerge"
-        | "Branch" | "TypeForwardPointer" => true,
-        "BranchConditional" | "Switch" | "GroupDecorate" | "GroupMemberDecorate" => at > 1,
-        "Phi" => at > 2,
-        "FunctionCall" => at == 3,
-        "EnqueueKernel"
-        | "GetKernelNDrangeSubGroupCount"
-        | "GetKernelNDrangeMaxSubGroupSize"
-        | "GetKernelWorkGroupSize"
-        | "GetKernelPreferredWorkGroupSizeMultiple" => at > 2,
-        _ => name.starts_with("Decorate") || name.starts_with("MemberDecorate"),
+fn forward(item: &Item<'_>, at: usize) -> bool {
+    match item.opcode() {
+        op::EXECUTION_MODE
+        | op::EXECUTION_MODE_ID
+        | op::ENTRY_POINT
+        | op::NAME
+        | op::MEMBER_NAME
+        | op::SELECTION_MERGE
+        | op::LOOP_MERGE
+        | op::BRANCH
+        | op::TYPE_FORWARD_POINTER => true,
+        op::BRANCH_CONDITIONAL | op::SWITCH | op::GROUP_DECORATE | op::GROUP_MEMBER_DECORATE => at > 1,
+        op::PHI => at > 2,
+        op::FUNCTION_CALL => at == 3,
+        op::ENQUEUE_KERNEL
+        | op::GET_KERNEL_NDRANGE_SUB_GROUP_COUNT
+        | op::GET_KERNEL_NDRANGE_MAX_SUB_GROUP_SIZE
+        | op::GET_KERNEL_WORK_GROUP_SIZE
+        | op::GET_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => at > 2,
+        _ => item.name().starts_with("Decorate") || item.name().starts_with("MemberDecorate"),
     }
 }

@@ -190,7 +190,7 @@ pub(super) fn check(module: &mut Checked<'_>, entries: &[Item<'_>]) -> HashMap<u
         let items: Vec<Item> = module
             .items
             .iter()
-            .filter(|item| item.row.opcode as u16 == opcode)
+            .filter(|item| item.opcode() == opcode)
             .copied()
             .collect();
         for item in items {
@@ -262,7 +262,12 @@ fn memory_model(module: &mut Checked<'_>, entries: &[Item<'_>]) {
     let has = |any: &[u32]| entries.iter().any(|entry| any.contains(&entry.word(1)));
     let mixed = has(&[model::TASK_NV, model::MESH_NV]) && has(&[model::TASK_EXT, model::MESH_EXT]);
     let declared = module.capabilities.contains(&capability::VULKAN_MEMORY_MODEL);
-    if let Some(item) = module.items.iter().find(|item| item.name() == "MemoryModel").copied() {
+    if let Some(item) = module
+        .items
+        .iter()
+        .find(|item| item.opcode() == op::MEMORY_MODEL)
+        .copied()
+    {
         if declared && module.memory_model != VULKAN {
             module.fail(
                 "memory-model",

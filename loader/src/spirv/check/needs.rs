@@ -4,7 +4,7 @@ use super::{Checked, Item};
 use crate::spirv::Instruction;
 use crate::spirv::grammar::{Gate, Shape};
 use crate::spirv::operand::{Context, bits, operands, string, string_words};
-use crate::spirv::{capability, class, decoration as dec, model};
+use crate::spirv::{capability, class, decoration as dec, model, op};
 use std::collections::{HashMap, HashSet};
 
 pub(super) fn check(module: &mut Checked<'_>) {
@@ -13,7 +13,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
     let extensions: HashSet<String> = module
         .items
         .iter()
-        .filter(|i| i.name() == "Extension")
+        .filter(|i| i.opcode() == op::EXTENSION)
         .filter_map(|i| string(&i.words[1..]))
         .map(|s| s.0)
         .collect();
@@ -27,12 +27,12 @@ pub(super) fn check(module: &mut Checked<'_>) {
     for at in 0..module.items.len() {
         let item = module.items[at];
         let instruction = Instruction {
-            opcode: item.row.opcode as u16,
+            opcode: item.opcode(),
             words: item.words,
             position: item.position,
         };
         context.note(grammar, Some(item.row), &instruction);
-        if item.name() != "Capability" && !(ballots && item.name().ends_with("NonUniformAMD")) {
+        if item.opcode() != op::CAPABILITY && !(ballots && item.name().ends_with("NonUniformAMD")) {
             gate(module, &item, &item.row.gate, &item.row.name, &have, &extensions);
         }
         for operand in operands(grammar, &context, Some(item.row), &instruction).flatten() {
@@ -88,24 +88,24 @@ pub(super) fn check(module: &mut Checked<'_>) {
                 _ => {}
             }
         }
-        if item.name() == "ExtInst"
+        if item.opcode() == op::EXT_INST
             && let Some(Some(set)) = context.set(item.word(3))
             && let Some(row) = grammar.sets[set].row(item.word(4))
         {
             gate(module, &item, &row.gate, &row.name, &have, &extensions);
         }
-        match item.name() {
-            "EntryPoint" => entry_point(module, &item, &entries),
-            "ExecutionMode" | "ExecutionModeId" => {
+        match item.opcode() {
+            op::ENTRY_POINT => entry_point(module, &item, &entries),
+            op::EXECUTION_MODE | op::EXECUTION_MODE_ID => {
                 let entry = item.word(1);
                 if !entries.functions.contains(&entry) {
                     module.fail("execution-mode", &item, format!("id {entry} is not an entry point"));
                 }
             }
-            "MemberName" => {
+            op::MEMBER_NAME => {
                 if let Some(target) = module
                     .def(item.word(1))
-                    .filter(|t| t.name() != "TypeStruct" || item.word(2) as usize >= t.args().len())
+                    .filter(|t| t.opcode() != op::TYPE_STRUCT || item.word(2) as usize >= t.args().len())
                 {
                     module.fail(
                         "member",
@@ -136,7 +136,9 @@ fn extension_versions(module: &mut Checked<'_>) {
     ];
     for at in 0..module.items.len() {
         let item = module.items[at];
-        let name = (item.name() == "Extension").then(|| string(&item.words[1..])).flatten();
+        let name = (item.opcode() == op::EXTENSION)
+            .then(|| string(&item.words[1..]))
+            .flatten();
         if module.words[1] < 0x10400 && name.is_some_and(|(name, _)| FROM_1_4.contains(&&*name)) {
             module.fail("version", &item, "the extension needs version 1.4");
         }
@@ -148,7 +150,7 @@ fn declared(module: &Checked<'_>) -> HashSet<u32> {
     let mut open: Vec<u32> = module
         .items
         .iter()
-        .filter(|i| i.name() == "Capability")
+        .filter(|i| i.opcode() == op::CAPABILITY)
         .map(|i| i.word(1))
         .collect();
     let kind = module.grammar.kind_of("Capability");
@@ -222,7 +224,7 @@ impl<'a> Entries<'a> {
             names: HashMap::new(),
         };
         for item in &module.items {
-            if item.name() == "EntryPoint" {
+            if item.opcode() == op::ENTRY_POINT {
                 all.functions.insert(item.word(2));
                 *all.names.entry((item.word(1), Self::name(item))).or_default() += 1;
             }
@@ -243,12 +245,12 @@ impl<'a> Entries<'a> {
 }
 
 fn entry_point<'a>(module: &mut Checked<'a>, item: &Item<'a>, entries: &Entries<'a>) {
-    let Some(function) = module.def(item.word(2)).filter(|f| f.name() == "Function") else {
+    let Some(function) = module.def(item.word(2)).filter(|f| f.opcode() == op::FUNCTION) else {
         return module.fail("entry-point", item, "names no function");
     };
     let kernel = item.word(1) == model::KERNEL;
     let signature = module.def(function.word(4));
-    if !kernel && signature.is_some_and(|s| s.args().len() != 1 || module.kind(s.word(2)) != "TypeVoid") {
+    if !kernel && signature.is_some_and(|s| s.args().len() != 1 || module.opcode(s.word(2)) != op::TYPE_VOID) {
         module.fail("entry-point", item, "an entry point has parameters or a result");
     }
     let skip = 3 + string(&item.words[3..]).map_or(0, |s| s.1);
@@ -256,7 +258,7 @@ fn entry_point<'a>(module: &mut Checked<'a>, item: &Item<'a>, entries: &Entries<
     let mut seen = HashSet::new();
     for id in item.words.get(skip..).unwrap_or(&[]) {
         match module.def(*id) {
-            Some(v) if matches!(v.name(), "Variable" | "UntypedVariableKHR") => {
+            Some(v) if matches!(v.opcode(), op::VARIABLE | op::UNTYPED_VARIABLE_KHR) => {
                 let class = v.word(3);
                 if class == class::FUNCTION || (!late && class != class::INPUT && class != class::OUTPUT) {
                     module.fail(

@@ -2,16 +2,16 @@
 
 use super::form::{Why, when};
 use super::{Checked, Item};
-use crate::spirv::{capability, class, decoration as dec};
+use crate::spirv::{capability, class, decoration as dec, op};
 
 /// Opcodes that yield variable pointers.
-const VARIABLE: [&str; 6] = [
-    "ConstantNull",
-    "FunctionCall",
-    "Load",
-    "Phi",
-    "PtrAccessChain",
-    "Select",
+pub(super) const VARIABLE: [u16; 6] = [
+    op::CONSTANT_NULL,
+    op::FUNCTION_CALL,
+    op::LOAD,
+    op::PHI,
+    op::PTR_ACCESS_CHAIN,
+    op::SELECT,
 ];
 
 /// Whether a capability allows variable pointers to a storage class; `None` for other classes.
@@ -28,12 +28,12 @@ pub(super) fn check(module: &Checked<'_>, item: &Item<'_>) -> Why {
     if module.physical || !module.shader {
         return None;
     }
-    let name = item.name();
-    if name == "ArrayLength" {
-        let varies = VARIABLE.contains(&module.kind(item.word(3)));
+    let of = item.opcode();
+    if of == op::ARRAY_LENGTH {
+        let varies = VARIABLE.contains(&module.opcode(item.word(3)));
         return when(varies, "a variable pointer has no array of known length");
     }
-    if name == "Function" {
+    if of == op::FUNCTION {
         let (of, _) = module.pointer(item.ty)?;
         return match may_vary(module, of) {
             Some(true) => None,
@@ -47,7 +47,7 @@ pub(super) fn check(module: &Checked<'_>, item: &Item<'_>) -> Why {
             ),
         };
     }
-    if !VARIABLE.contains(&name) {
+    if !VARIABLE.contains(&of) {
         return None;
     }
     let (of, pointee) = module.pointer(item.ty)?;
@@ -58,7 +58,7 @@ pub(super) fn check(module: &Checked<'_>, item: &Item<'_>) -> Why {
     .or_else(|| {
         let array = module
             .def(pointee)
-            .filter(|ty| matches!(ty.name(), "TypeArray" | "TypeRuntimeArray"))?;
+            .filter(|ty| matches!(ty.opcode(), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY))?;
         let element = module.elements(array.word(2));
         let block = [dec::BLOCK, dec::BUFFER_BLOCK]
             .iter()
@@ -76,9 +76,9 @@ fn one_structure(module: &Checked<'_>, item: &Item<'_>) -> Why {
     if module.capabilities.contains(&capability::VARIABLE_POINTERS) {
         return None;
     }
-    let choices: Vec<u32> = match item.name() {
-        "Select" => item.words.get(4..6)?.to_vec(),
-        "Phi" => item.args().chunks_exact(2).map(|pair| pair[0]).collect(),
+    let choices: Vec<u32> = match item.opcode() {
+        op::SELECT => item.words.get(4..6)?.to_vec(),
+        op::PHI => item.args().chunks_exact(2).map(|pair| pair[0]).collect(),
         _ => return None,
     };
     let mut roots = choices.iter().filter_map(|id| root(module, *id));
@@ -94,9 +94,13 @@ fn root(module: &Checked<'_>, mut id: u32) -> Option<u32> {
     // The depth is limited, because each instruction of a long chain would follow all of it.
     for _ in 0..64 {
         let item = module.def(id)?;
-        match item.name() {
-            "Variable" => return Some(id),
-            "AccessChain" | "InBoundsAccessChain" | "PtrAccessChain" | "InBoundsPtrAccessChain" | "CopyObject" => {
+        match item.opcode() {
+            op::VARIABLE => return Some(id),
+            op::ACCESS_CHAIN
+            | op::IN_BOUNDS_ACCESS_CHAIN
+            | op::PTR_ACCESS_CHAIN
+            | op::IN_BOUNDS_PTR_ACCESS_CHAIN
+            | op::COPY_OBJECT => {
                 id = item.word(3);
             }
             _ => return None,

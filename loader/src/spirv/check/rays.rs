@@ -2,6 +2,7 @@
 
 use super::form::{Base, Form, Why};
 use super::{Checked, Item, scopes};
+use crate::spirv::op;
 
 /// The required type of an operand or result.
 #[derive(Clone, Copy, Debug)]
@@ -46,79 +47,111 @@ const CALLABLE: Want = Variable(&[5328, 5329]);
 const TASK: Want = Variable(&[5402]);
 
 /// An opcode, its result type (if checked), and its operands.
-type Row = (&'static str, Option<Want>, &'static [Want]);
+type Row = (u16, Option<Want>, &'static [Want]);
 
 const ROWS: &[Row] = &[
     (
-        "RayQueryInitializeKHR",
+        op::RAY_QUERY_INITIALIZE_KHR,
         None,
         &[Query, Structure, WORD, WORD, THREE, FLOAT, THREE, FLOAT],
     ),
-    ("RayQueryTerminateKHR", None, &[Query]),
-    ("RayQueryConfirmIntersectionKHR", None, &[Query]),
-    ("RayQueryGenerateIntersectionKHR", None, &[Query, FLOAT]),
-    ("RayQueryProceedKHR", Some(BOOL), &[Query]),
-    ("RayQueryGetIntersectionCandidateAABBOpaqueKHR", Some(BOOL), &[Query]),
-    ("RayQueryGetIntersectionFrontFaceKHR", Some(BOOL), &[Query, Which]),
-    ("RayQueryGetIntersectionTKHR", Some(FLOAT), &[Query, Which]),
-    ("RayQueryGetRayTMinKHR", Some(FLOAT), &[Query]),
-    ("RayQueryGetRayFlagsKHR", Some(WORD), &[Query]),
-    ("RayQueryGetIntersectionTypeKHR", Some(WORD), &[Query, Which]),
+    (op::RAY_QUERY_TERMINATE_KHR, None, &[Query]),
+    (op::RAY_QUERY_CONFIRM_INTERSECTION_KHR, None, &[Query]),
+    (op::RAY_QUERY_GENERATE_INTERSECTION_KHR, None, &[Query, FLOAT]),
+    (op::RAY_QUERY_PROCEED_KHR, Some(BOOL), &[Query]),
     (
-        "RayQueryGetIntersectionInstanceCustomIndexKHR",
+        op::RAY_QUERY_GET_INTERSECTION_CANDIDATE_AABB_OPAQUE_KHR,
+        Some(BOOL),
+        &[Query],
+    ),
+    (
+        op::RAY_QUERY_GET_INTERSECTION_FRONT_FACE_KHR,
+        Some(BOOL),
+        &[Query, Which],
+    ),
+    (op::RAY_QUERY_GET_INTERSECTION_T_KHR, Some(FLOAT), &[Query, Which]),
+    (op::RAY_QUERY_GET_RAY_T_MIN_KHR, Some(FLOAT), &[Query]),
+    (op::RAY_QUERY_GET_RAY_FLAGS_KHR, Some(WORD), &[Query]),
+    (op::RAY_QUERY_GET_INTERSECTION_TYPE_KHR, Some(WORD), &[Query, Which]),
+    (
+        op::RAY_QUERY_GET_INTERSECTION_INSTANCE_CUSTOM_INDEX_KHR,
         Some(WORD),
         &[Query, Which],
     ),
-    ("RayQueryGetIntersectionInstanceIdKHR", Some(WORD), &[Query, Which]),
     (
-        "RayQueryGetIntersectionInstanceShaderBindingTableRecordOffsetKHR",
+        op::RAY_QUERY_GET_INTERSECTION_INSTANCE_ID_KHR,
         Some(WORD),
         &[Query, Which],
     ),
-    ("RayQueryGetIntersectionGeometryIndexKHR", Some(WORD), &[Query, Which]),
-    ("RayQueryGetIntersectionPrimitiveIndexKHR", Some(WORD), &[Query, Which]),
     (
-        "RayQueryGetIntersectionObjectRayDirectionKHR",
+        op::RAY_QUERY_GET_INTERSECTION_INSTANCE_SHADER_BINDING_TABLE_RECORD_OFFSET_KHR,
+        Some(WORD),
+        &[Query, Which],
+    ),
+    (
+        op::RAY_QUERY_GET_INTERSECTION_GEOMETRY_INDEX_KHR,
+        Some(WORD),
+        &[Query, Which],
+    ),
+    (
+        op::RAY_QUERY_GET_INTERSECTION_PRIMITIVE_INDEX_KHR,
+        Some(WORD),
+        &[Query, Which],
+    ),
+    (
+        op::RAY_QUERY_GET_INTERSECTION_OBJECT_RAY_DIRECTION_KHR,
         Some(THREE),
         &[Query, Which],
     ),
     (
-        "RayQueryGetIntersectionObjectRayOriginKHR",
+        op::RAY_QUERY_GET_INTERSECTION_OBJECT_RAY_ORIGIN_KHR,
         Some(THREE),
         &[Query, Which],
     ),
-    ("RayQueryGetWorldRayDirectionKHR", Some(THREE), &[Query]),
-    ("RayQueryGetWorldRayOriginKHR", Some(THREE), &[Query]),
-    ("RayQueryGetIntersectionBarycentricsKHR", Some(TWO), &[Query, Which]),
-    ("RayQueryGetIntersectionObjectToWorldKHR", Some(Matrix), &[Query, Which]),
-    ("RayQueryGetIntersectionWorldToObjectKHR", Some(Matrix), &[Query, Which]),
+    (op::RAY_QUERY_GET_WORLD_RAY_DIRECTION_KHR, Some(THREE), &[Query]),
+    (op::RAY_QUERY_GET_WORLD_RAY_ORIGIN_KHR, Some(THREE), &[Query]),
     (
-        "TraceRayKHR",
+        op::RAY_QUERY_GET_INTERSECTION_BARYCENTRICS_KHR,
+        Some(TWO),
+        &[Query, Which],
+    ),
+    (
+        op::RAY_QUERY_GET_INTERSECTION_OBJECT_TO_WORLD_KHR,
+        Some(Matrix),
+        &[Query, Which],
+    ),
+    (
+        op::RAY_QUERY_GET_INTERSECTION_WORLD_TO_OBJECT_KHR,
+        Some(Matrix),
+        &[Query, Which],
+    ),
+    (
+        op::TRACE_RAY_KHR,
         None,
         &[
             Structure, WORD, WORD, WORD, WORD, WORD, THREE, FLOAT, THREE, FLOAT, PAYLOAD,
         ],
     ),
-    ("ReportIntersectionKHR", Some(BOOL), &[FLOAT, Unsigned]),
-    ("ExecuteCallableKHR", None, &[Unsigned, CALLABLE]),
-    ("ConvertUToAccelerationStructureKHR", Some(Structure), &[Handle]),
-    ("EmitMeshTasksEXT", None, &[Unsigned, Unsigned, Unsigned, TASK]),
-    ("SetMeshOutputsEXT", None, &[Unsigned, Unsigned]),
-    ("IsHelperInvocationEXT", Some(BOOL), &[]),
-    ("ReadClockKHR", Some(Handle), &[Clock]),
-    ("AssumeTrueKHR", None, &[BOOL]),
-    ("ExpectKHR", Some(Discrete), &[Result, Result]),
+    (op::REPORT_INTERSECTION_KHR, Some(BOOL), &[FLOAT, Unsigned]),
+    (op::EXECUTE_CALLABLE_KHR, None, &[Unsigned, CALLABLE]),
+    (op::CONVERT_U_TO_ACCELERATION_STRUCTURE_KHR, Some(Structure), &[Handle]),
+    (op::EMIT_MESH_TASKS_EXT, None, &[Unsigned, Unsigned, Unsigned, TASK]),
+    (op::SET_MESH_OUTPUTS_EXT, None, &[Unsigned, Unsigned]),
+    (op::IS_HELPER_INVOCATION_EXT, Some(BOOL), &[]),
+    (op::READ_CLOCK_KHR, Some(Handle), &[Clock]),
+    (op::ASSUME_TRUE_KHR, None, &[BOOL]),
+    (op::EXPECT_KHR, Some(Discrete), &[Result, Result]),
 ];
 
 /// The first opcode of the table; all core opcodes are lower.
-const FIRST: u32 = 4000;
+const FIRST: u16 = 4000;
 
 pub(super) fn check(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    if item.row.opcode < FIRST {
+    let of = item.opcode();
+    if of < FIRST {
         return None;
     }
-    let name = item.name();
-    let (_, result, operands) = ROWS.iter().find(|row| row.0 == name)?;
+    let (_, result, operands) = ROWS.iter().find(|row| row.0 == of)?;
     if let Some(want) = result
         && !of_type(module, item, *want, item.ty)
     {
@@ -134,13 +167,13 @@ pub(super) fn check(module: &Checked<'_>, item: &Item<'_>) -> Why {
 fn of_type(module: &Checked<'_>, item: &Item<'_>, want: Want, ty: u32) -> bool {
     match want {
         Want::Form(form) => module.form(ty) == form,
-        Structure => module.kind(ty) == "TypeAccelerationStructureKHR",
+        Structure => module.opcode(ty) == op::TYPE_ACCELERATION_STRUCTURE_KHR,
         Unsigned => module.form(ty) == Form::WORD && module.unsigned(ty),
         Handle => module.handle(ty),
         Discrete => matches!(module.form(ty).base, Base::Int | Base::Bool),
         Result => ty == item.ty,
         Matrix => module.def(ty).is_some_and(|t| {
-            t.name() == "TypeMatrix" && t.word(3) == 4 && module.form(t.word(2)) == Form::FLOAT.times(3)
+            t.opcode() == op::TYPE_MATRIX && t.word(3) == 4 && module.form(t.word(2)) == Form::FLOAT.times(3)
         }),
         Query | Which | Variable(_) | Clock => false,
     }
@@ -150,15 +183,15 @@ fn fits(module: &Checked<'_>, item: &Item<'_>, want: Want, id: u32) -> bool {
     match want {
         Query => {
             let memory = matches!(
-                module.kind(id),
-                "Variable" | "FunctionParameter" | "AccessChain" | "InBoundsAccessChain"
+                module.opcode(id),
+                op::VARIABLE | op::FUNCTION_PARAMETER | op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN
             );
             let pointee = module.pointer(module.type_of(id)).map_or(0, |(_, pointee)| pointee);
-            memory && module.kind(pointee) == "TypeRayQueryKHR"
+            memory && module.opcode(pointee) == op::TYPE_RAY_QUERY_KHR
         }
         Which => module.of(id) == Form::WORD && module.is_constant(id),
         Variable(classes) => {
-            let variable = module.def(id).filter(|def| def.name() == "Variable");
+            let variable = module.def(id).filter(|def| def.opcode() == op::VARIABLE);
             variable.is_some_and(|def| classes.contains(&def.word(3)))
         }
         // Device or subgroup scope.
@@ -170,16 +203,13 @@ fn fits(module: &Checked<'_>, item: &Item<'_>, want: Want, id: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{FIRST, ROWS};
-    use crate::spirv::Grammar;
 
     #[test]
-    fn rows_have_the_names_of_the_grammar() {
-        for (name, ..) in ROWS {
-            let row = Grammar::builtin().row_named(&format!("Op{name}")).expect(name);
-            assert!(row.opcode >= FIRST, "{name}");
-            // Of aliases, the name that opcodes are looked up by.
-            let opcode = row.opcode as u16;
-            assert_eq!(Grammar::builtin().row(opcode).map(|row| &*row.name), Some(&*row.name));
-        }
+    fn rows_are_above_the_first_and_unique() {
+        let mut opcodes: Vec<u16> = ROWS.iter().map(|row| row.0).collect();
+        assert!(opcodes.iter().all(|opcode| *opcode >= FIRST));
+        opcodes.sort_unstable();
+        opcodes.dedup();
+        assert_eq!(opcodes.len(), ROWS.len());
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn declaration(module: &Checked<'_>, item: &Item<'_>) -> Why {
 
 /// The extended instruction that defines an id.
 fn declared<'a>(module: &Checked<'a>, id: u32) -> Option<&'a str> {
-    let item = module.def(id).filter(|item| item.row.opcode as u16 == op::EXT_INST)?;
+    let item = module.def(id).filter(|item| item.opcode() == op::EXT_INST)?;
     let name = module.sets.get(&item.word(3)).filter(|name| name.starts_with(CLSPV))?;
     let row = module.grammar.sets[module.grammar.set(name)?].row(item.word(4))?;
     Some(&row.name)
@@ -68,7 +68,7 @@ fn operand(module: &Checked<'_>, name: &str, id: u32) -> Why {
         "Kernel" => declared(module, id) == Some("Kernel"),
         "ArgInfo" => declared(module, id) == Some("ArgumentInfo"),
         "Name" | "Type Name" | "TypeName" | "Attributes" | "Data" | "FileName" | "PrintfString" | "FormatString" => {
-            module.kind(id) == "String"
+            module.opcode(id) == op::STRING
         }
         _ => is_word(module, id),
     };
@@ -80,19 +80,19 @@ fn operand(module: &Checked<'_>, name: &str, id: u32) -> Why {
 
 /// Whether an id is a constant 32-bit unsigned integer.
 fn is_word(module: &Checked<'_>, id: u32) -> bool {
-    module.kind(id) == "Constant" && module.of(id) == Form::WORD && module.unsigned(module.type_of(id))
+    module.opcode(id) == op::CONSTANT && module.of(id) == Form::WORD && module.unsigned(module.type_of(id))
 }
 
 fn kernel(module: &Checked<'_>, args: &[u32], version: u32) -> Why {
     let (function, name) = (*args.first()?, *args.get(1)?);
-    let of_function = |item: &&Item| item.row.opcode as u16 == op::ENTRY_POINT && item.word(2) == function;
+    let of_function = |item: &&Item| item.opcode() == op::ENTRY_POINT && item.word(2) == function;
     let entries: Vec<&Item> = module.items.iter().filter(of_function).collect();
     let text = module
         .def(name)
-        .filter(|item| item.name() == "String")
+        .filter(|item| item.opcode() == op::STRING)
         .and_then(|item| string(&item.words[2..]));
     let called = |item: &&Item| string(&item.words[3..]).map(|name| name.0) == text.as_ref().map(|text| text.0.clone());
-    when(module.kind(function) != "Function", "Kernel is not a function")
+    when(module.opcode(function) != op::FUNCTION, "Kernel is not a function")
         .or_else(|| when(entries.is_empty(), "Kernel is not an entry point"))
         .or_else(|| {
             let others = entries.iter().any(|item| item.word(1) != model::GL_COMPUTE);
@@ -112,6 +112,6 @@ fn kernel(module: &Checked<'_>, args: &[u32], version: u32) -> Why {
         })
         .or_else(|| {
             let attributes = args.get(4)?;
-            when(module.kind(*attributes) != "String", "Attributes is not a string")
+            when(module.opcode(*attributes) != op::STRING, "Attributes is not a string")
         })
 }

@@ -2,7 +2,7 @@
 
 use super::form::{Base, Form, Why, when};
 use super::{Checked, Item};
-use crate::spirv::capability;
+use crate::spirv::{capability, op};
 
 const CROSS_DEVICE: u32 = 0;
 const DEVICE: u32 = 1;
@@ -132,7 +132,7 @@ pub(super) fn semantics(module: &Checked<'_>, item: &Item<'_>, id: u32, of: u32)
             "MakeAvailable needs Release or AcquireRelease",
         ),
         (
-            item.name() == "AtomicFlagClear" && any(ACQUIRE | ACQUIRE_RELEASE),
+            item.opcode() == op::ATOMIC_FLAG_CLEAR && any(ACQUIRE | ACQUIRE_RELEASE),
             "clearing a flag has no acquire semantics",
         ),
     ];
@@ -146,21 +146,21 @@ const VULKAN_MODEL: u32 = 3;
 fn in_vulkan(module: &Checked<'_>, item: &Item<'_>, value: u32, of: u32) -> Why {
     module.vulkan?;
     let any = |bits: u32| value & bits != 0;
-    match item.name() {
-        "MemoryBarrier" => when(!any(ORDERS), "a barrier of Vulkan has an order")
+    match item.opcode() {
+        op::MEMORY_BARRIER => when(!any(ORDERS), "a barrier of Vulkan has an order")
             .or_else(|| when(!any(OF_VULKAN), "a barrier of Vulkan names a kind of memory")),
-        "AtomicLoad" => when(
+        op::ATOMIC_LOAD => when(
             any(RELEASE | ACQUIRE_RELEASE | SEQUENTIAL),
             "Vulkan's loads have no release semantics",
         ),
-        "AtomicStore" => when(
+        op::ATOMIC_STORE => when(
             any(ACQUIRE | ACQUIRE_RELEASE | SEQUENTIAL),
             "Vulkan's stores have no acquire semantics",
         ),
         _ => None,
     }
     .or_else(|| {
-        let alone = item.name() != "MemoryBarrier" && module.known_word(of) == Some(INVOCATION);
+        let alone = item.opcode() != op::MEMORY_BARRIER && module.known_word(of) == Some(INVOCATION);
         when(alone && any(ORDERS), "an invocation's private memory has no order")
     })
 }
@@ -168,11 +168,11 @@ fn in_vulkan(module: &Checked<'_>, item: &Item<'_>, value: u32, of: u32) -> Why 
 /// Barriers.
 pub(super) fn barriers(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let word = |at: usize| item.word(at);
-    match item.name() {
-        "ControlBarrier" => execution(module, item, word(1))
+    match item.opcode() {
+        op::CONTROL_BARRIER => execution(module, item, word(1))
             .or_else(|| memory(module, word(2)))
             .or_else(|| semantics(module, item, word(3), word(2))),
-        "MemoryBarrier" => memory(module, word(1)).or_else(|| semantics(module, item, word(2), word(1))),
+        op::MEMORY_BARRIER => memory(module, word(1)).or_else(|| semantics(module, item, word(2), word(1))),
         _ => None,
     }
 }
@@ -185,13 +185,13 @@ const ATOMIC_IN_VULKAN: [u32; 6] = [2, 4, 11, 12, 5349, 5402];
 
 /// Atomic instructions.
 pub(super) fn atomics(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let name = item.name();
+    let opcode = item.opcode();
     let r = module.form(item.ty);
-    let fits = match name {
-        "AtomicStore" | "AtomicFlagClear" => true,
-        "AtomicFAddEXT" | "AtomicFMinEXT" | "AtomicFMaxEXT" => r.scalar(Base::Float),
-        "AtomicLoad" | "AtomicExchange" => r.scalar(Base::Float) || r.scalar(Base::Int),
-        "AtomicFlagTestAndSet" => r.scalar(Base::Bool),
+    let fits = match opcode {
+        op::ATOMIC_STORE | op::ATOMIC_FLAG_CLEAR => true,
+        op::ATOMIC_F_ADD_EXT | op::ATOMIC_F_MIN_EXT | op::ATOMIC_F_MAX_EXT => r.scalar(Base::Float),
+        op::ATOMIC_LOAD | op::ATOMIC_EXCHANGE => r.scalar(Base::Float) || r.scalar(Base::Int),
+        op::ATOMIC_FLAG_TEST_AND_SET => r.scalar(Base::Bool),
         _ => r.scalar(Base::Int),
     };
     if !fits {
@@ -218,11 +218,11 @@ pub(super) fn atomics(module: &Checked<'_>, item: &Item<'_>) -> Why {
             "the pointer's storage class has no atomics",
         )
     })
-    .or_else(|| float_atomics(module, name, r.width))
+    .or_else(|| float_atomics(module, opcode, r.width))
     .or_else(|| {
-        let points = match name {
-            "AtomicFlagTestAndSet" | "AtomicFlagClear" => held == Form::WORD,
-            "AtomicStore" => held.scalar(Base::Int) || held.scalar(Base::Float),
+        let points = match opcode {
+            op::ATOMIC_FLAG_TEST_AND_SET | op::ATOMIC_FLAG_CLEAR => held == Form::WORD,
+            op::ATOMIC_STORE => held.scalar(Base::Int) || held.scalar(Base::Float),
             _ => data == item.ty,
         };
         when(!points, "the pointee type does not match the opcode")
@@ -233,7 +233,7 @@ pub(super) fn atomics(module: &Checked<'_>, item: &Item<'_>) -> Why {
         memory(module, of)
             .or_else(|| semantics(module, item, equal, of))
             .or_else(|| {
-                let exchange = name.starts_with("AtomicCompareExchange");
+                let exchange = matches!(opcode, op::ATOMIC_COMPARE_EXCHANGE | op::ATOMIC_COMPARE_EXCHANGE_WEAK);
                 let unequal = exchange.then(|| ids.next()).flatten();
                 unequal.and_then(|unequal| exchanges(module, item, equal, unequal, of))
             })
@@ -254,7 +254,7 @@ fn exchanges(module: &Checked<'_>, item: &Item<'_>, equal: u32, unequal: u32, of
         .or_else(|| {
             let releases = value.is_some_and(|value| value & (RELEASE | ACQUIRE_RELEASE) != 0);
             when(
-                releases && item.name() == "AtomicCompareExchange",
+                releases && item.opcode() == op::ATOMIC_COMPARE_EXCHANGE,
                 "a failed exchange has no release semantics",
             )
         })
@@ -264,14 +264,14 @@ fn exchanges(module: &Checked<'_>, item: &Item<'_>, equal: u32, unequal: u32, of
         })
 }
 
-fn float_atomics(module: &Checked<'_>, name: &str, width: u32) -> Why {
-    let capability = match (name, width) {
-        ("AtomicFAddEXT", 16) => capability::ATOMIC_FLOAT_16_ADD,
-        ("AtomicFAddEXT", 32) => capability::ATOMIC_FLOAT_32_ADD,
-        ("AtomicFAddEXT", 64) => capability::ATOMIC_FLOAT_64_ADD,
-        ("AtomicFMinEXT" | "AtomicFMaxEXT", 16) => capability::ATOMIC_FLOAT_16_MIN_MAX,
-        ("AtomicFMinEXT" | "AtomicFMaxEXT", 32) => capability::ATOMIC_FLOAT_32_MIN_MAX,
-        ("AtomicFMinEXT" | "AtomicFMaxEXT", 64) => capability::ATOMIC_FLOAT_64_MIN_MAX,
+fn float_atomics(module: &Checked<'_>, opcode: u16, width: u32) -> Why {
+    let capability = match (opcode, width) {
+        (op::ATOMIC_F_ADD_EXT, 16) => capability::ATOMIC_FLOAT_16_ADD,
+        (op::ATOMIC_F_ADD_EXT, 32) => capability::ATOMIC_FLOAT_32_ADD,
+        (op::ATOMIC_F_ADD_EXT, 64) => capability::ATOMIC_FLOAT_64_ADD,
+        (op::ATOMIC_F_MIN_EXT | op::ATOMIC_F_MAX_EXT, 16) => capability::ATOMIC_FLOAT_16_MIN_MAX,
+        (op::ATOMIC_F_MIN_EXT | op::ATOMIC_F_MAX_EXT, 32) => capability::ATOMIC_FLOAT_32_MIN_MAX,
+        (op::ATOMIC_F_MIN_EXT | op::ATOMIC_F_MAX_EXT, 64) => capability::ATOMIC_FLOAT_64_MIN_MAX,
         _ => return None,
     };
     when(
@@ -282,13 +282,13 @@ fn float_atomics(module: &Checked<'_>, name: &str, width: u32) -> Why {
 
 /// Group operations.
 pub(super) fn groups(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let name = item.name();
-    if name == "GroupNonUniformPartitionNV" {
+    let opcode = item.opcode();
+    if opcode == op::GROUP_NON_UNIFORM_PARTITION_NV {
         // Has no scope operand.
         return None;
     }
-    execution(module, item, item.word(3)).or_else(|| match name {
-        "GroupNonUniformBallotBitCount" => {
+    execution(module, item, item.word(3)).or_else(|| match opcode {
+        op::GROUP_NON_UNIFORM_BALLOT_BIT_COUNT => {
             let (r, value) = (module.form(item.ty), module.type_of(item.word(5)));
             when(
                 !r.scalar(Base::Int) || !module.unsigned(item.ty),
@@ -305,7 +305,7 @@ pub(super) fn groups(module: &Checked<'_>, item: &Item<'_>) -> Why {
                 )
             })
         }
-        "GroupNonUniformRotateKHR" => rotate(module, item),
+        op::GROUP_NON_UNIFORM_ROTATE_KHR => rotate(module, item),
         _ => None,
     })
 }

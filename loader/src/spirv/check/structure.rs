@@ -93,7 +93,7 @@ impl<'b> Graph<'b> {
         let block = |word: u32| index.get(&word).copied().unwrap_or(0);
         let merge_of = |b: &Block| {
             let item = module.items[b.end.saturating_sub(1)];
-            match item.row.opcode as u16 {
+            match item.opcode() {
                 op::SELECTION_MERGE if b.end > b.label => Merge::Selection(block(item.word(1))),
                 op::LOOP_MERGE if b.end > b.label => Merge::Loop {
                     merge: block(item.word(1)),
@@ -260,7 +260,7 @@ impl<'b> Graph<'b> {
                 self.continues(construct, next, &inside, back)?;
             }
             let last = module.items[self.blocks[construct.header].end];
-            if construct.kind == Kind::Selection && last.row.opcode as u16 == op::SWITCH {
+            if construct.kind == Kind::Selection && last.opcode() == op::SWITCH {
                 self.cases(construct)?;
             }
         }
@@ -353,7 +353,7 @@ impl<'b> Graph<'b> {
 
     /// Whether a selection may exit to this block of the innermost enclosing loop or switch.
     fn leaves_enclosing(&self, module: &Checked<'_>, header: usize, to: usize) -> bool {
-        let is_switch = |block: usize| module.items[self.blocks[block].end].row.opcode as u16 == op::SWITCH;
+        let is_switch = |block: usize| module.items[self.blocks[block].end].opcode() == op::SWITCH;
         let mut seen_switch = false;
         let mut at = self.enclosing(header);
         for _ in 0..=self.blocks.len() {
@@ -528,7 +528,7 @@ impl<'b> Graph<'b> {
                 seen.insert(next);
             }
             let last: Item = module.items[self.blocks[block].end];
-            if last.row.opcode as u16 == op::BRANCH_CONDITIONAL {
+            if last.opcode() == op::BRANCH_CONDITIONAL {
                 let unseen = self.blocks[block]
                     .next
                     .iter()
@@ -538,7 +538,7 @@ impl<'b> Graph<'b> {
                 if both && self.merges[block] == Merge::None {
                     return Err((block, "a selection needs a merge instruction".to_owned()));
                 }
-            } else if last.row.opcode as u16 == op::SWITCH {
+            } else if last.opcode() == op::SWITCH {
                 seen.extend(&self.blocks[block].next);
             }
         }

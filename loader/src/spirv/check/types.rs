@@ -14,14 +14,14 @@ pub(super) fn check(module: &mut Checked<'_>) {
     let (mut function, mut parameters) = (0, 0);
     for at in 0..module.items.len() {
         let item = module.items[at];
-        if item.name() == "Function" {
+        if item.opcode() == op::FUNCTION {
             (function, parameters) = (at, 0);
         }
-        parameters += usize::from(item.name() == "FunctionParameter");
+        parameters += usize::from(item.opcode() == op::FUNCTION_PARAMETER);
         let place = Place { function, parameters };
         let why = result_type(module, &item)
             .or_else(|| quantized(module, &item))
-            .or_else(|| match item.name().starts_with("Type") {
+            .or_else(|| match item.row.is_type() {
                 true => type_rules(module, &item, &mut unique),
                 false => rules(module, &item, place),
             });
@@ -35,7 +35,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
 
 /// Specialisation constants by `OpQuantizeToF16` are 32-bit floats.
 fn quantized(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let of = item.name() == "SpecConstantOp" && item.word(3) == 116;
+    let of = item.opcode() == op::SPEC_CONSTANT_OP && item.word(3) == u32::from(op::QUANTIZE_TO_F16);
     let form = module.form(item.ty);
     when(
         of && (form.base != Base::Float || form.width != 32 || module.type_of(item.word(4)) != item.ty),
@@ -45,8 +45,8 @@ fn quantized(module: &Checked<'_>, item: &Item<'_>) -> Why {
 
 /// Violations of the specification that SPIRV-Tools accepts.
 fn doubtful(module: &Checked<'_>, item: &Item<'_>, at: usize) -> Why {
-    match item.name() {
-        "SpecConstantOp" => {
+    match item.opcode() {
+        op::SPEC_CONSTANT_OP => {
             let row = module.grammar.row(item.word(3) as u16)?;
             let words: Vec<u32> = [&item.words[..3], item.words.get(4..)?].concat();
             let inner = Item {
@@ -56,19 +56,19 @@ fn doubtful(module: &Checked<'_>, item: &Item<'_>, at: usize) -> Why {
             };
             rules_of_values(module, &inner)
         }
-        "TypeInt" => when(item.word(3) > 1, "signedness is 0 or 1"),
+        op::TYPE_INT => when(item.word(3) > 1, "signedness is 0 or 1"),
         // The value read is undefined, but the module is valid.
-        "AccessChain" | "InBoundsAccessChain" => {
+        op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN => {
             let mut indices = item.words.get(4..)?.iter();
             let below = indices.find(|id| memory::negative(module, **id))?;
             Some(format!("index %{below} is negative"))
         }
-        "Function" => {
+        op::FUNCTION => {
             let ty = module.def(item.word(4))?;
             let follow = module.items[at + 1..]
                 .iter()
-                .filter(|i| !matches!(i.name(), "Line" | "NoLine"));
-            let given = follow.take_while(|i| i.name() == "FunctionParameter").count();
+                .filter(|i| !matches!(i.opcode(), op::LINE | op::NO_LINE));
+            let given = follow.take_while(|i| i.opcode() == op::FUNCTION_PARAMETER).count();
             when(
                 ty.args().len() != given + 1,
                 "the function type has another number of parameters",
@@ -82,20 +82,22 @@ fn result_type(module: &Checked<'_>, item: &Item<'_>) -> Why {
     if !item.row.has_type {
         return None;
     }
-    let kind = module.kind(item.ty);
-    let void = matches!(item.name(), "Function" | "FunctionCall" | "ExtInst" | "SpecConstantOp")
-        || item.name().contains("INTEL");
-    when(
-        !kind.starts_with("Type") || kind == "TypeForwardPointer",
-        "the result type is not a type",
-    )
-    .or_else(|| when(kind == "TypeVoid" && !void, "the result type is void"))
+    let kind = module.opcode(item.ty);
+    let void = matches!(
+        item.opcode(),
+        op::FUNCTION | op::FUNCTION_CALL | op::EXT_INST | op::SPEC_CONSTANT_OP
+    ) || item.name().contains("INTEL");
+    when(!module.is_type(item.ty), "the result type is not a type")
+        .or_else(|| when(kind == op::TYPE_VOID && !void, "the result type is void"))
 }
 
 fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u32>>) -> Why {
-    let is_type = |id: u32| module.kind(id).starts_with("Type");
-    let name = item.name();
-    let unique_by_rule = !matches!(name, "TypeStruct" | "TypeArray" | "TypeRuntimeArray" | "TypePointer");
+    let is_type = |id: u32| module.is_type(id);
+    let name = item.opcode();
+    let unique_by_rule = !matches!(
+        name,
+        op::TYPE_STRUCT | op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY | op::TYPE_POINTER
+    );
     if unique_by_rule && !module.extends("SPV_VALIDATOR_ignore_type_decl_unique") {
         let mut key = vec![item.row.opcode];
         key.extend(if item.result == 0 {
@@ -108,7 +110,7 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
         }
     }
     match name {
-        "TypeInt" => when(
+        op::TYPE_INT => when(
             !matches!(item.word(2), 8 | 16 | 32 | 64),
             "an integer has 8, 16, 32 or 64 bits",
         )
@@ -120,9 +122,9 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
                 .or_else(|| when(signed && kernel, "integers of kernels have no sign"))
         })
         .or_else(|| width(module, item, &INTS)),
-        "TypeFloat" => when(!matches!(item.word(2), 16 | 32 | 64), "a float has 16, 32 or 64 bits")
+        op::TYPE_FLOAT => when(!matches!(item.word(2), 16 | 32 | 64), "a float has 16, 32 or 64 bits")
             .or_else(|| width(module, item, &FLOATS)),
-        "TypeVector" => {
+        op::TYPE_VECTOR => {
             let form = module.form(item.word(2));
             when(
                 form.base == Base::Other || form.count != 1,
@@ -141,7 +143,7 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
                 )
             })
         }
-        "TypeMatrix" => {
+        op::TYPE_MATRIX => {
             let form = module.form(item.word(2));
             when(
                 form.base != Base::Float || form.count < 2,
@@ -149,22 +151,24 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
             )
             .or_else(|| when(!(2..=4).contains(&item.word(3)), "a matrix has 2 to 4 columns"))
         }
-        "TypeArray" => {
+        op::TYPE_ARRAY => {
             let length = item.word(3);
-            let def = module.kind(length);
+            let constant = module
+                .def(length)
+                .is_some_and(|length| length.name().contains("Constant"));
             when(
-                !is_type(item.word(2)) || module.kind(item.word(2)) == "TypeVoid",
+                !is_type(item.word(2)) || module.opcode(item.word(2)) == op::TYPE_VOID,
                 "the element is not a type with a size",
             )
             .or_else(|| {
                 when(
-                    module.vulkan.is_some() && module.kind(item.word(2)) == "TypeRuntimeArray",
+                    module.vulkan.is_some() && module.opcode(item.word(2)) == op::TYPE_RUNTIME_ARRAY,
                     "an array of runtime arrays",
                 )
             })
             .or_else(|| {
                 when(
-                    !def.contains("Constant") || module.of(length).base != Base::Int || module.of(length).count != 1,
+                    !constant || module.of(length).base != Base::Int || module.of(length).count != 1,
                     "the length is not a constant integer",
                 )
             })
@@ -175,36 +179,36 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
                 )
             })
         }
-        "TypeRuntimeArray" => when(
-            !is_type(item.word(2)) || module.kind(item.word(2)) == "TypeVoid",
+        op::TYPE_RUNTIME_ARRAY => when(
+            !is_type(item.word(2)) || module.opcode(item.word(2)) == op::TYPE_VOID,
             "the element is not a type with a size",
         )
         .or_else(|| {
-            let nested = module.kind(item.word(2)) == "TypeRuntimeArray";
+            let nested = module.opcode(item.word(2)) == op::TYPE_RUNTIME_ARRAY;
             when(nested && module.vulkan.is_some(), "a runtime array of runtime arrays")
         }),
-        "TypeStruct" => structure(module, item),
-        "TypePointer" => when(!is_type(item.word(3)), "points to no type").or_else(|| {
-            let function = module.kind(item.word(3)) == "TypeFunction";
+        op::TYPE_STRUCT => structure(module, item),
+        op::TYPE_POINTER => when(!is_type(item.word(3)), "points to no type").or_else(|| {
+            let function = module.opcode(item.word(3)) == op::TYPE_FUNCTION;
             when(
                 function && !module.capabilities.contains(&capability::FUNCTION_POINTERS_INTEL),
                 "points to a function",
             )
         }),
-        "TypeFunction" => {
+        op::TYPE_FUNCTION => {
             let void = item
                 .args()
                 .iter()
                 .skip(1)
-                .find(|id| !is_type(**id) || module.kind(**id) == "TypeVoid");
+                .find(|id| !is_type(**id) || module.opcode(**id) == op::TYPE_VOID);
             when(!is_type(item.word(2)), "returns no type")
                 .or_else(|| void.map(|id| format!("%{id} is not a parameter type")))
         }
-        "TypeForwardPointer" => forward(module, item),
-        "TypeSampledImage" => images::sampled_image_type(module, item),
-        "TypeImage" => images::image_type(module, item),
-        "TypeCooperativeMatrixNV" => {
-            let number = matches!(module.kind(item.word(2)), "TypeInt" | "TypeFloat");
+        op::TYPE_FORWARD_POINTER => forward(module, item),
+        op::TYPE_SAMPLED_IMAGE => images::sampled_image_type(module, item),
+        op::TYPE_IMAGE => images::image_type(module, item),
+        op::TYPE_COOPERATIVE_MATRIX_NV => {
+            let number = matches!(module.opcode(item.word(2)), op::TYPE_INT | op::TYPE_FLOAT);
             let known = |id: &u32| module.of(*id).scalar(Base::Int) && module.is_constant(*id);
             when(!number, "the components are not numbers").or_else(|| {
                 when(
@@ -219,9 +223,9 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
 
 /// Whether an array's length is zero or negative.
 fn empty(module: &Checked<'_>, length: &Item<'_>) -> bool {
-    match length.name() {
-        "ConstantNull" => true,
-        "Constant" | "SpecConstant" => {
+    match length.opcode() {
+        op::CONSTANT_NULL => true,
+        op::CONSTANT | op::SPEC_CONSTANT => {
             let words = length.args();
             let signed = module.def(length.ty).is_some_and(|ty| ty.word(3) == 1);
             let negative = words.last().is_some_and(|word| word >> 31 == 1);
@@ -235,15 +239,13 @@ fn empty(module: &Checked<'_>, length: &Item<'_>) -> bool {
 const MAX_MEMBERS: usize = 16383;
 
 fn structure(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let kind = |id: u32| module.kind(id);
+    let kind = |id: u32| module.opcode(id);
     let members = item.args();
     let block = |id: u32| module.decorated(id, dec::BLOCK) || module.decorated(id, dec::BUFFER_BLOCK);
     let bad = members.iter().find(|id| {
-        **id == item.result
-            || !kind(**id).starts_with("Type")
-            || matches!(kind(**id), "TypeVoid" | "TypeForwardPointer")
+        **id == item.result || !module.is_type(**id) || matches!(kind(**id), op::TYPE_VOID | op::TYPE_FORWARD_POINTER)
     });
-    let structs = || members.iter().filter(|id| kind(**id) == "TypeStruct");
+    let structs = || members.iter().filter(|id| kind(**id) == op::TYPE_STRUCT);
     bad.map(|id| format!("%{id} is not a member type"))
         .or_else(|| when(members.len() > MAX_MEMBERS, "a struct has 16383 members at most"))
         .or_else(|| {
@@ -257,7 +259,11 @@ fn structure(module: &Checked<'_>, item: &Item<'_>) -> Why {
                 .map(|id| format!("a block holds the block %{id}"))
         })
         .or_else(|| {
-            let open = members.iter().rev().skip(1).any(|id| kind(*id) == "TypeRuntimeArray");
+            let open = members
+                .iter()
+                .rev()
+                .skip(1)
+                .any(|id| kind(*id) == op::TYPE_RUNTIME_ARRAY);
             let opaque = module.holds(item.result, contents::OPAQUE);
             let bindless = module.capabilities.contains(&capability::BINDLESS_TEXTURE_NV);
             let vulkan = module.vulkan.is_some();
@@ -278,7 +284,7 @@ fn forward(module: &Checked<'_>, item: &Item<'_>) -> Why {
     when(class != item.word(2), "the pointer type has another storage class")
         .or_else(|| {
             when(
-                module.kind(pointee) != "TypeStruct",
+                module.opcode(pointee) != op::TYPE_STRUCT,
                 "the pointer does not lead to a struct",
             )
         })
@@ -336,13 +342,17 @@ fn width(module: &Checked<'_>, item: &Item<'_>, widths: &Widths) -> Why {
     let (bits, any) = widths.iter().find(|row| row.0 == item.word(2))?;
     let have = any.iter().any(|capability| module.capabilities.contains(capability));
     let by_extension =
-        *bits == 16 && item.name() == "TypeFloat" && module.extends("SPV_AMD_gpu_shader_half_float_fetch");
+        *bits == 16 && item.opcode() == op::TYPE_FLOAT && module.extends("SPV_AMD_gpu_shader_half_float_fetch");
     (!have && !by_extension).then(|| format!("{bits} bits need a capability"))
 }
 
 fn rules(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why {
-    match item.row.opcode as u16 {
-        op::NOP..=op::CAPABILITY if !matches!(item.name(), "Undef" | "Line" | "ExtInst" | "ExtInstImport") => None,
+    match item.opcode() {
+        op::NOP..=op::CAPABILITY
+            if !matches!(item.opcode(), op::UNDEF | op::LINE | op::EXT_INST | op::EXT_INST_IMPORT) =>
+        {
+            None
+        }
         op::EXT_INST_IMPORT => reflection::import(module, item),
         op::EXT_INST => extended::extended(module, item).or_else(|| reflection::declaration(module, item)),
         op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP => {
@@ -361,7 +371,7 @@ fn rules(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why {
 
 /// Rules of instructions that compute values.
 fn rules_of_values(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    match item.row.opcode as u16 {
+    match item.opcode() {
         op::VECTOR_EXTRACT_DYNAMIC..=op::TRANSPOSE | op::COPY_LOGICAL => composites::composites(module, item),
         op::IMAGE_TEXEL_POINTER | op::SAMPLED_IMAGE..=op::IMAGE_QUERY_SAMPLES => images::images(module, item),
         op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD..=op::IMAGE_SPARSE_READ => images::images(module, item),

@@ -13,7 +13,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
     let first = module.first_function.min(module.items.len());
     for at in 0..module.items.len() {
         let item = module.items[at];
-        let why = match item.row.opcode as u16 {
+        let why = match item.opcode() {
             op::TYPE_POINTER if NEVER.contains(&item.word(2)) => {
                 Some("Vulkan does not have this storage class".to_owned())
             }
@@ -42,24 +42,24 @@ pub(super) fn check(module: &mut Checked<'_>) {
 
 fn variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let (class, pointee) = module.pointer(item.ty)?;
-    let kind = module.kind(pointee);
-    let array = matches!(kind, "TypeArray" | "TypeRuntimeArray");
+    let kind = module.opcode(pointee);
+    let array = matches!(kind, op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY);
     let element = match module.def(pointee).filter(|_| array) {
-        Some(array) => module.kind(array.word(2)),
+        Some(array) => module.opcode(array.word(2)),
         None => kind,
     };
     let fits = match class {
-        class::PUSH_CONSTANT => kind == "TypeStruct",
+        class::PUSH_CONSTANT => kind == op::TYPE_STRUCT,
         class::UNIFORM_CONSTANT => matches!(
             element,
-            "TypeImage" | "TypeSampler" | "TypeSampledImage" | "TypeAccelerationStructureKHR"
+            op::TYPE_IMAGE | op::TYPE_SAMPLER | op::TYPE_SAMPLED_IMAGE | op::TYPE_ACCELERATION_STRUCTURE_KHR
         ),
-        class::UNIFORM | class::STORAGE_BUFFER => element == "TypeStruct",
+        class::UNIFORM | class::STORAGE_BUFFER => element == op::TYPE_STRUCT,
         _ => true,
     };
     let passed = matches!(class, class::INPUT | class::OUTPUT);
     let invariant = module.decorated(item.result, dec::INVARIANT)
-        || kind == "TypeStruct" && module.decorated(pointee, dec::INVARIANT);
+        || kind == op::TYPE_STRUCT && module.decorated(pointee, dec::INVARIANT);
     when(!fits, "the variable's type is none of its storage class")
         .or_else(|| {
             let addresses = passed && module.holds(pointee, ADDRESS);
@@ -70,9 +70,9 @@ fn variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
 }
 
 /// Arrays of unknown length: of descriptors, and at the end of buffers.
-fn open_ended(module: &Checked<'_>, class: u32, pointee: u32, kind: &str) -> Why {
+fn open_ended(module: &Checked<'_>, class: u32, pointee: u32, kind: u16) -> Why {
     let any = module.capabilities.contains(&capability::RUNTIME_DESCRIPTOR_ARRAY);
-    if kind == "TypeRuntimeArray" {
+    if kind == op::TYPE_RUNTIME_ARRAY {
         let resources = matches!(class, class::STORAGE_BUFFER | class::UNIFORM | class::UNIFORM_CONSTANT);
         return when(
             !any || !resources,
@@ -81,9 +81,9 @@ fn open_ended(module: &Checked<'_>, class: u32, pointee: u32, kind: &str) -> Why
     }
     let members = module
         .def(pointee)
-        .filter(|_| kind == "TypeStruct")
+        .filter(|_| kind == op::TYPE_STRUCT)
         .map_or(&[][..], |ty| ty.args());
-    if !members.iter().any(|id| module.kind(*id) == "TypeRuntimeArray") {
+    if !members.iter().any(|id| module.opcode(*id) == op::TYPE_RUNTIME_ARRAY) {
         return None;
     }
     let fits = match class {
@@ -135,12 +135,12 @@ pub(super) fn resources(module: &mut Checked<'_>, entry: &Item<'_>, globals: &[(
         let Some(item) = module.def(*id) else { continue };
         let pointee = module.pointer(item.ty).map_or(0, |(_, pointee)| pointee);
         let element = match module.def(pointee) {
-            Some(array) if matches!(array.name(), "TypeArray" | "TypeRuntimeArray") => array.word(2),
+            Some(array) if matches!(array.opcode(), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) => array.word(2),
             _ => pointee,
         };
         let resource = match *class {
             class::UNIFORM_CONSTANT => true,
-            class::UNIFORM | class::STORAGE_BUFFER => module.kind(element) == "TypeStruct",
+            class::UNIFORM | class::STORAGE_BUFFER => module.opcode(element) == op::TYPE_STRUCT,
             _ => false,
         };
         let placed = [dec::DESCRIPTOR_SET, dec::BINDING]
@@ -160,7 +160,7 @@ pub(super) fn resources(module: &mut Checked<'_>, entry: &Item<'_>, globals: &[(
 pub(super) fn interpolation(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32]) {
     const KINDS: [u32; 4] = [dec::FLAT, dec::NO_PERSPECTIVE, dec::SAMPLE, dec::CENTROID];
     for id in listed {
-        let Some(item) = module.def(*id).filter(|item| item.name() == "Variable") else {
+        let Some(item) = module.def(*id).filter(|item| item.opcode() == op::VARIABLE) else {
             continue;
         };
         let Some((class, ty)) = module.pointer(item.ty) else {

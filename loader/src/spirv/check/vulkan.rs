@@ -129,7 +129,7 @@ fn has_capability(module: &Checked<'_>, number: u32, version: u32, lenient: bool
 fn capabilities(module: &mut Checked<'_>, version: u32, lenient: bool) {
     for at in 0..module.items.len() {
         let item = module.items[at];
-        if item.row.opcode as u16 != op::CAPABILITY || has_capability(module, item.word(1), version, lenient) {
+        if item.opcode() != op::CAPABILITY || has_capability(module, item.word(1), version, lenient) {
             continue;
         }
         let why = "this version of Vulkan does not have the capability, and no extension adds it";
@@ -181,7 +181,7 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, version: u32,
     }
     for at in 0..module.first_function.min(module.items.len()) {
         let item = module.items[at];
-        let physical = item.row.opcode as u16 == op::TYPE_POINTER && item.word(2) == class::PHYSICAL_STORAGE_BUFFER;
+        let physical = item.opcode() == op::TYPE_POINTER && item.word(2) == class::PHYSICAL_STORAGE_BUFFER;
         let ty = item.word(3);
         let aggregate = matches!(
             index.opcode(ty),
@@ -209,7 +209,7 @@ fn workgroups(module: &mut Checked<'_>) {
         .any(|given| module.items[given.at].words.last() == Some(&WORKGROUP_SIZE));
     for at in 0..module.first_function.min(module.items.len()) {
         let item = module.items[at];
-        match (item.row.opcode as u16, item.word(2)) {
+        match (item.opcode(), item.word(2)) {
             (op::ENTRY_POINT, _) if item.word(1) == model::GL_COMPUTE => computing.push(item),
             (op::EXECUTION_MODE, mode::LOCAL_SIZE) => {
                 sized.insert(item.word(1));

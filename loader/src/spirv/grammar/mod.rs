@@ -99,6 +99,13 @@ pub struct Row {
     pub gate: Gate,
 }
 
+impl Row {
+    /// Whether the instruction declares a type, forward pointers included.
+    pub(crate) fn is_type(&self) -> bool {
+        self.name.starts_with("OpType")
+    }
+}
+
 /// A value of an enumeration.
 #[derive(Clone, Debug)]
 pub struct Enumerant {
