@@ -2,7 +2,6 @@
 //! differ, as a named switch (docs/spec/open-questions.md), and what was assumed before one explanation was left, as the way
 //! back. All of them are off by default.
 
-use std::fmt;
 use std::str::FromStr;
 
 /// What a switch changes, and so what cannot go a faster way while it is on.
@@ -118,17 +117,15 @@ impl Silicon {
 }
 
 /// A name that no switch has.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no switch {0:?}; there are {names}", names = names())]
 pub struct UnknownSwitch(Box<str>);
 
-impl fmt::Display for UnknownSwitch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = Switch::ALL.iter().map(|switch| switch.name()).collect();
-        write!(f, "there is no switch {:?}; there are {}", self.0, names.join(", "))
-    }
+/// All switches, in a line.
+fn names() -> String {
+    let names: Vec<&str> = Switch::ALL.iter().map(|switch| switch.name()).collect();
+    names.join(", ")
 }
-
-impl std::error::Error for UnknownSwitch {}
 
 impl FromStr for Switch {
     type Err = UnknownSwitch;

@@ -2,22 +2,24 @@
 
 use crate::fault::Fault;
 use loader::mbs::Program;
-use std::fmt;
 use utgard::state::{Compare, StencilOp};
 use utgard::stream::PrimitiveMode;
 
 /// Why a draw cannot be made, or ended early; one machine word wide.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<ErrorKind>);
 
 /// What went wrong with a draw.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The programs do not fit each other, or what they are given does not fit them.
+    #[error("mali: {0}")]
     Link(String),
     /// A job faulted.
-    Fault(Fault),
+    #[error("{0}")]
+    Fault(#[from] Fault),
 }
 
 impl Error {
@@ -35,36 +37,12 @@ impl Error {
     }
 }
 
-impl From<ErrorKind> for Error {
-    fn from(kind: ErrorKind) -> Self {
-        Self(Box::new(kind))
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind() {
-            ErrorKind::Link(message) => write!(f, "mali: {message}"),
-            ErrorKind::Fault(fault) => fault.fmt(f),
-        }
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.fault().map(|fault| fault as _)
-    }
-}
-
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Self {
-        ErrorKind::Fault(fault).into()
+impl<E> From<E> for Error
+where
+    ErrorKind: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self(Box::new(error.into()))
     }
 }
 

@@ -2,14 +2,14 @@
 
 use super::ModuleIndex;
 use super::work::Work;
-use std::fmt;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
 /// The error with which spirv-val rejects a module.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("spirv-val: {0}")]
 pub struct Rejection(String);
 
 impl Rejection {
@@ -18,14 +18,6 @@ impl Rejection {
         self.0.lines().next().unwrap_or_default()
     }
 }
-
-impl fmt::Display for Rejection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "spirv-val: {}", self.0)
-    }
-}
-
-impl std::error::Error for Rejection {}
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
