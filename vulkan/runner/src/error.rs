@@ -44,6 +44,9 @@ pub enum ErrorKind {
     /// An argument is missing, or does not apply to the input.
     #[error("{0}")]
     Usage(String),
+    /// The machine lacks something, or a program on it failed.
+    #[error("{0}")]
+    Machine(String),
     /// A system call failed.
     #[error("{0}")]
     System(#[from] std::io::Error),
@@ -75,11 +78,6 @@ impl Error {
         &self.0
     }
 
-    /// The error's kind, for wrapping.
-    pub fn into_kind(self) -> ErrorKind {
-        *self.0
-    }
-
     /// The error's kind without context.
     pub fn root(&self) -> &ErrorKind {
         let mut kind = self.kind();
@@ -89,27 +87,35 @@ impl Error {
         kind
     }
 
-    pub(crate) fn input(message: impl Display) -> Self {
+    /// The input is at fault.
+    pub fn input(message: impl Display) -> Self {
         ErrorKind::Input(message.to_string()).into()
     }
 
-    pub(crate) fn scene(message: impl Display) -> Self {
+    /// The scene is invalid.
+    pub fn scene(message: impl Display) -> Self {
         ErrorKind::Scene(message.to_string()).into()
     }
 
-    pub(crate) fn usage(message: impl Display) -> Self {
+    /// An argument is at fault.
+    pub fn usage(message: impl Display) -> Self {
         ErrorKind::Usage(message.to_string()).into()
+    }
+
+    /// The machine is at fault.
+    pub fn machine(message: impl Display) -> Self {
+        ErrorKind::Machine(message.to_string()).into()
     }
 
     /// Adds the operation or the place in front of the error.
     #[must_use]
-    pub(crate) fn within(self, doing: impl Display) -> Self {
+    pub fn within(self, doing: impl Display) -> Self {
         ErrorKind::Doing(doing.to_string(), self).into()
     }
 
     /// Adds the file's name in front, unless the text contains it. An error that has a file keeps it.
     #[must_use]
-    pub(crate) fn in_file(self, name: impl Display) -> Self {
+    pub fn in_file(self, name: impl Display) -> Self {
         let mut kind = self.kind();
         while let ErrorKind::Doing(_, error) = kind {
             kind = error.kind();
