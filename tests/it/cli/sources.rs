@@ -714,3 +714,41 @@ fn a_picture_of_another_format_is_refused_by_name() {
     let quiet = skrymir(folder.path(), &["-q", "run", "uv.frag", "-o", "x.png"]);
     assert!(quiet.status.success() && quiet.stdout.is_empty());
 }
+
+#[test]
+fn entry_points_of_modules_and_hlsl_are_selected() {
+    let folder = files();
+    let at = folder.path();
+    let picture = |name: &str| std::fs::read(at.join(name)).unwrap();
+    for (entry, name) in [("paint", "paint.spv"), ("other", "other.spv")] {
+        ends(
+            at,
+            &["convert", "both.wgsl", "--to", "spirv", "--entry", entry, "-o", name],
+            0,
+        );
+    }
+    let text = "float4 main(float4 at : SV_Position) : SV_Target { return 1; }\n\
+                float4 dark(float4 at : SV_Position) : SV_Target { return 0.25; }\n";
+    std::fs::write(at.join("two.frag.hlsl"), text).unwrap();
+    for (first, second) in [
+        (
+            &["run", "other.spv", "--entry", "other"][..],
+            &["run", "both.wgsl", "--entry", "frag=other"][..],
+        ),
+        (
+            &["run", "two.frag.hlsl", "--entry", "dark"],
+            &["run", "two.frag.hlsl", "--entry", "frag=dark"],
+        ),
+    ] {
+        let size = |name| ["--size", "8x8", "-o", name];
+        ends(at, &[first, &size("first.png")].concat(), 0);
+        ends(at, &[second, &size("second.png")].concat(), 0);
+        assert_eq!(picture("first.png"), picture("second.png"), "{first:?}");
+    }
+    // Negative control: the other function of the text is another picture.
+    ends(at, &["run", "two.frag.hlsl", "--size", "8x8", "-o", "first.png"], 0);
+    assert_ne!(picture("first.png"), picture("second.png"));
+    for (file, entry) in [("paint.spv", "other"), ("two.frag.hlsl", "bright")] {
+        ends(at, &["run", file, "--entry", entry, "-o", "none.png"], 1);
+    }
+}

@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::external_compilers;
-use compiler::{Compiled, Input, Options, Stage};
+use crate::link;
+use compiler::{Compiled, Input, Options, Stage, glsl_es};
 use std::path::Path;
 use translate::frontend::{self, Settings};
 use translate::{Language, ShaderStage, Source};
@@ -51,6 +52,9 @@ pub fn compile(path: &Path, bytes: &[u8], wanted: Wanted<'_>) -> Result<Compiled
         _ => said.or(source.stage),
     };
     source.entry = wanted.entry;
+    if glsl_es::is_old(&source) {
+        link::has_main(&source)?;
+    }
     if source.language == Language::Hlsl && source.stage.is_none() {
         return Err(Error::usage(format_args!("{name}: say --stage vert or --stage frag")));
     }

@@ -1,7 +1,7 @@
 //! Compute shaders: the module, buffers and images of a scene, and read-back.
 
 use crate::error::{Error, Result};
-use crate::link::File;
+use crate::link::{self, File};
 use loader::spirv::block::{Class, Field, fields_of};
 use loader::spirv::{self, Grammar, Image, ModuleIndex, class, decoration, dim, image_format, mode, op};
 use loader::vbc::TexelType;
@@ -55,6 +55,9 @@ pub fn compile(file: &File<'_>, entry: Option<&str>) -> Result<Vec<u32>> {
             return Ok(spirv::read(&written.map_err(rendered)?)?);
         }
     };
+    if dialect == Dialect::Glsl {
+        link::has_main(&Source { entry, ..source })?;
+    }
     let text = std::str::from_utf8(bytes).map_err(|_| Error::input("it is not text"))?;
     let mut text = frontend::Text::new(text, file.path, dialect, frontend::Stage::Compute, &settings);
     text.entry = entry.filter(|_| dialect == Dialect::Hlsl);

@@ -13,7 +13,7 @@ use scene::interface::Sources;
 use std::collections::BTreeMap;
 use std::path::Path;
 use translate::frontend::Settings;
-use translate::{Language, ShaderStage, Source};
+use translate::{Adjust, Language, Options, ShaderStage, Source, Target};
 
 /// Locations of vertex inputs.
 const MAX_INPUTS: u8 = 32;
@@ -105,7 +105,8 @@ impl<'a> File<'a> {
             _ => ShaderStage::Fragment,
         };
         let named = || translate::stages(source).unwrap_or_default();
-        staged || source.language != Language::Wgsl || named().is_empty() || named().contains(&wanted)
+        let languages = [Language::Wgsl, Language::Spirv];
+        staged || !languages.contains(&source.language) || named().is_empty() || named().contains(&wanted)
     }
 }
 
@@ -134,9 +135,15 @@ pub fn stage(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<Vec<u
     let name = file.path.to_string_lossy();
     let source = file.source(stage)?;
     if let Some(text) = old(&source) {
+        has_main(&source)?;
         let stage = of(stage).map_err(|error| error.in_file(&name))?;
         return to_vulkan(&text, stage, linked)
             .map_err(|error| Error::input(error.render(&name, text.text)).in_file(&name));
+    }
+    if source.language == Language::Spirv
+        && let Some(entry) = source.entry.filter(|entry| *entry != "main")
+    {
+        return renamed(&source, stage, entry).map_err(|error| file.error(error));
     }
     // WebGPU's clip space has y upwards.
     let source = Source {
@@ -148,6 +155,43 @@ pub fn stage(file: &File<'_>, stage: Stage, linked: &mut Linked) -> Result<Vec<u
         Err(error) => {
             external_compilers::instead(&source, stage.into(), &error).unwrap_or_else(|| Err(file.error(error)))
         }
+    }
+}
+
+/// A module with the entry point of a stage as `main`.
+fn renamed(source: &Source<'_>, stage: Stage, entry: &str) -> translate::Result<Vec<u32>> {
+    let options = Options {
+        adjust: Adjust {
+            entry: Some("main".to_owned()),
+            ..Adjust::default()
+        },
+        check: false,
+        ..Options::default()
+    };
+    let source = Source {
+        stage: match stage {
+            Stage::Vert => Some(ShaderStage::Vertex),
+            Stage::Frag => Some(ShaderStage::Fragment),
+            // naga lacks the others.
+            _ => None,
+        },
+        entry: Some(entry),
+        ..*source
+    };
+    let written = translate::translate(&source, Target::Spirv, &options)?;
+    Ok(loader::spirv::to_words(&written.bytes)?)
+}
+
+/// Whether a text in GLSL ES 1.00 or old GLSL has the requested entry point, which is `main`.
+///
+/// # Errors
+/// When another is requested.
+pub fn has_main(source: &Source<'_>) -> Result<()> {
+    match source.entry.filter(|entry| *entry != "main") {
+        Some(entry) => Err(Error::input(format_args!(
+            "glsl: no such entry point: {entry}; there is main"
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -7,7 +7,7 @@ mod log;
 #[allow(unsafe_code)]
 mod sys;
 
-use super::{Diagnostic, Dialect, Module, Preprocessed, Settings, Text};
+use super::{Diagnostic, Dialect, Module, Preprocessed, Text};
 use crate::{Error, ErrorKind, Result};
 use include::Includes;
 use std::collections::HashMap;
@@ -37,12 +37,16 @@ const WAYS: [Purpose; 4] = [
 ];
 
 /// Lines that precede a text.
-fn preamble(settings: &Settings) -> String {
-    let lines = settings
-        .defines
-        .iter()
-        .map(|(name, value)| format!("#define {name} {value}\n"));
-    lines.collect()
+fn preamble(text: &Text<'_>) -> String {
+    let defines = text.settings.defines.iter();
+    let mut lines: String = defines
+        .map(|(name, value)| format!("#define {name} {value}\n"))
+        .collect();
+    // glslang names the entry point `main`: another function of that name would be a second one, or the one used.
+    if text.dialect == Dialect::Hlsl && text.entry.is_some_and(|entry| entry != "main") {
+        lines += "#define main main_\n";
+    }
+    lines
 }
 
 /// A text with its included files inlined.
@@ -149,7 +153,7 @@ fn preprocessed(text: &Text<'_>, purpose: Purpose) -> Result<Whole> {
         true => WITH_INCLUDES,
         false => "",
     };
-    let preamble = format!("{more}{}", preamble(text.settings));
+    let preamble = format!("{more}{}", preamble(text));
     let mut shader = Shader::new(job(text, text.text, &preamble, purpose)?).ok_or_else(failed)?;
     let mut files = Includes::new(text.path, &text.settings.folders);
     let code = shader.preprocess(&mut files);
@@ -179,7 +183,7 @@ fn whole(text: &Text<'_>, purpose: Purpose) -> Result<Whole> {
     }
     Ok(Whole {
         code: text.text.to_owned(),
-        preamble: preamble(text.settings),
+        preamble: preamble(text),
         found: HashMap::new(),
     })
 }
@@ -244,7 +248,7 @@ pub(super) fn preprocess(text: &Text<'_>) -> Result<Preprocessed> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frontend::{Dialect, Stage};
+    use crate::frontend::{Dialect, Settings, Stage};
     use std::path::Path;
 
     #[test]
