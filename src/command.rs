@@ -6,5 +6,5 @@ pub use crate::cli::check::Checked;
 pub use crate::cli::convert::Language;
 pub use crate::cli::error::{Cause, Error, ErrorKind};
 pub use crate::cli::formats::{Format, Info, find};
-pub use crate::cli::main;
 pub use crate::cli::outcome::{Failure, Outcome};
+pub use crate::cli::{description, main};

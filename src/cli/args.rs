@@ -5,6 +5,7 @@
 
 use crate::cli::error::{Error, Result};
 use crate::cli::expect::ExpectArgs;
+use crate::cli::uniforms::UniformArgs;
 use clap::Args;
 use runner::link::Entry;
 use runner::script::RoundTrip;
@@ -207,6 +208,9 @@ pub struct RewriteArgs {
     /// Write each constant once, in order of first use (SL)
     #[arg(long)]
     pub canonical: bool,
+    /// Print what was written as JSON (`skrymir schema rewrite`)
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `dis`.
@@ -233,8 +237,8 @@ pub struct DisArgs {
     /// Print the file's structure with byte offsets
     #[arg(long)]
     pub tree: bool,
-    /// Print the file's structure as JSON
-    #[arg(long, conflicts_with_all = ["tree", "locations"])]
+    /// Print the file's structure, or its instructions, as JSON (`skrymir schema dis`)
+    #[arg(long, conflicts_with_all = ["tree", "locations", "no_indent", "nested_indent", "color", "no_color", "no_header", "offsets", "comment"])]
     pub json: bool,
 }
 
@@ -274,7 +278,8 @@ pub struct AsArgs {
 #[derive(Args, Debug, Default)]
 #[command(after_help = "Examples:
   skrymir run shader.vbc -o out.png --scene scene.toml
-  skrymir run picture.frag -o out.png --size 640x480
+  skrymir run picture.frag -o out.png --size 640x480 --set tint=1,0.5,0,1
+  skrymir run waves.frag -o wave.png --frames 120
   skrymir run lit.vert lit.frag -o out.png
   skrymir run effect.sksl.bin -o out.png --expect good.png --tolerance 2
   skrymir run sum.comp --dispatch 64 --scene data.toml --read 1=sum.bin
@@ -307,6 +312,9 @@ pub(crate) struct RunArgs {
     /// Vertex data, uniforms, images and state (TOML or JSON)
     #[arg(long, value_name = "FILE")]
     pub scene: Option<PathBuf>,
+    /// Uniforms by name, the time, and a sequence of pictures
+    #[command(flatten)]
+    pub uniforms: UniformArgs,
     /// The device: a Vulkan device's index or part of its name, or the emulator, mali400 or mali400/ENGINE (see
     /// `skrymir devices`)
     /// [default: the first Vulkan device; for Mali-400 programs, the emulator]
@@ -343,8 +351,7 @@ pub(crate) struct RunArgs {
     /// Print the time of each part
     #[arg(long)]
     pub timing: bool,
-    /// Print pictures and times (with --timing), or the verdicts of scripts, as one JSON document (`skrymir schema
-    /// run`)
+    /// Print pictures and times, or the verdicts of scripts, as one JSON document (`skrymir schema run`)
     #[arg(long, conflicts_with = "watch")]
     pub json: bool,
     /// Folder of the pipeline cache [default: the user's cache folder]
@@ -380,6 +387,10 @@ pub(crate) const DRAW_FLAGS: &[&str] = &[
     "size",
     "vertices",
     "scene",
+    "set",
+    "time",
+    "frames",
+    "rate",
     "device",
     "bind",
     "read",
@@ -400,7 +411,8 @@ pub(crate) const DRAW_FLAGS: &[&str] = &[
 pub(crate) const VBC_FLAGS: &[&str] = &and::<{ DRAW_FLAGS.len() + 1 }>(DRAW_FLAGS, &["watch"]);
 
 /// Flags of `run` for sources that draw: [`VBC_FLAGS`], and those that say how they are compiled.
-pub(crate) const SOURCE_FLAGS: &[&str] = &and::<{ VBC_FLAGS.len() + 3 }>(VBC_FLAGS, &["entry", "define", "include"]);
+pub(crate) const SOURCE_FLAGS: &[&str] =
+    &and::<{ VBC_FLAGS.len() + 4 }>(VBC_FLAGS, &["entry", "define", "include", "constant"]);
 
 /// Flags of `run` for sources: those of draws, and those of compute shaders alone.
 pub(crate) const RUN_SOURCE_FLAGS: &[&str] =

@@ -2,12 +2,13 @@
 
 use crate::cli::args::PreprocessArgs;
 use crate::cli::error::Error;
-use crate::cli::outcome::{Failure, Outcome, print, read, write};
+use crate::cli::outcome::{Failure, Outcome, apart, print, read, write};
 use clap::{Args, ValueEnum};
 use compiler::{Options, Stage};
 use loader::mbs::Mbs;
 use runner::compile::{Wanted, compile};
 use std::path::PathBuf;
+use translate::{ShaderStage, Source};
 
 /// A stage by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -16,6 +17,15 @@ pub(crate) enum StageName {
     Vert,
     /// Fragment processor
     Frag,
+}
+
+impl From<StageName> for ShaderStage {
+    fn from(stage: StageName) -> Self {
+        match stage {
+            StageName::Vert => Self::Vertex,
+            StageName::Frag => Self::Fragment,
+        }
+    }
 }
 
 /// Arguments of `compile`.
@@ -36,13 +46,13 @@ pub(crate) struct CompileArgs {
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
     /// Output file for the program (MBS)
-    #[arg(short, long, required_unless_present_any = ["report", "text"])]
+    #[arg(short, long, required_unless_present_any = ["report", "text", "json"])]
     pub output: Option<PathBuf>,
     /// Print the program's cost
     #[arg(long)]
     pub report: bool,
-    /// Print the report as JSON
-    #[arg(long, requires = "report")]
+    /// Print the report as JSON (`skrymir schema compile`)
+    #[arg(long)]
     pub json: bool,
     /// Print the program as assembly
     #[arg(long, conflicts_with = "json")]
@@ -53,7 +63,20 @@ pub(crate) struct CompileArgs {
 }
 
 pub(super) fn run(args: &CompileArgs) -> Outcome {
+    apart(args.json, args.output.as_deref())?;
     let bytes = read(&args.file)?;
+    let own = Source::new(&args.file.to_string_lossy(), &bytes)
+        .ok()
+        .and_then(|source| source.stage);
+    if let (Some(own), Some(wanted)) = (own, args.stage)
+        && own != ShaderStage::from(wanted)
+    {
+        return Err(Failure::usage(format_args!(
+            "--stage: {} is a {} stage by its name",
+            args.file.display(),
+            format!("{own:?}").to_lowercase()
+        )));
+    }
     let settings = args.preprocess.settings([(args.file.as_path(), bytes.as_slice())])?;
     let wanted = Wanted {
         stage: args.stage.map(|stage| match stage {

@@ -5,7 +5,7 @@ use crate::cli::args::PreprocessArgs;
 use crate::cli::error::Error;
 use crate::cli::formats::words;
 use crate::cli::log::note;
-use crate::cli::outcome::{Failure, Outcome, print, print_json, read, write};
+use crate::cli::outcome::{Failure, Outcome, apart, print, print_json, read, write};
 use clap::{Args, ValueEnum};
 use compiler::glsl_es::{self, vulkan::Linked};
 use lift::interface::Interface;
@@ -130,8 +130,9 @@ pub(crate) struct ConvertArgs {
     /// Skip the check of the output
     #[arg(long)]
     pub no_check: bool,
-    /// Print the result for each file as JSON: which tools wrote and checked it, and the places of its resources
-    #[arg(long, requires = "output")]
+    /// Print the result for each file as JSON: which tools wrote and checked it, the places of its resources, and
+    /// without -o the text (`skrymir schema convert`)
+    #[arg(long)]
     pub json: bool,
     /// Output file, instead of standard output; SPIR-V and VBC need one. For several files, or if it exists as one, a
     /// folder: a.frag becomes a.frag.wgsl, and a table lists the results
@@ -348,6 +349,7 @@ fn amber(args: &ConvertArgs) -> Outcome {
 }
 
 pub(super) fn run(args: &ConvertArgs) -> Outcome {
+    apart(args.json, args.output.as_deref())?;
     if args.to == Language::Amber {
         options(args)?;
         return amber(args);
@@ -376,20 +378,18 @@ fn one(file: &Path, args: &ConvertArgs, options: &Options) -> Outcome {
             "{file}: note[vulkan]: OpenGL cannot say it: this is GLSL for Vulkan"
         ));
     }
-    match &args.output {
-        Some(output) => {
-            write(output, &written.bytes)?;
-            match args.json {
-                true => print_json(&Value::Array(vec![to_json(file, &Ok((output.clone(), written)))])),
-                false => Ok(()),
-            }
-        }
-        None => print(&String::from_utf8_lossy(&written.bytes)),
+    if let Some(output) = &args.output {
+        write(output, &written.bytes)?;
+    }
+    match (args.json, &args.output) {
+        (true, output) => print_json(&Value::Array(vec![to_json(file, &Ok((output.clone(), written)))])),
+        (false, Some(_)) => Ok(()),
+        (false, None) => print(&String::from_utf8_lossy(&written.bytes)),
     }
 }
 
-/// The result of a file: its output, or the failure.
-type Converted = Result<(PathBuf, Translation), Failure>;
+/// The result of a file: its output, if it is a file, or the failure.
+type Converted = Result<(Option<PathBuf>, Translation), Failure>;
 
 /// Converts every file into a folder, and prints a table.
 fn several(files: &[PathBuf], folder: &Path, args: &ConvertArgs, options: &Options) -> Outcome {
@@ -420,7 +420,7 @@ fn several(files: &[PathBuf], folder: &Path, args: &ConvertArgs, options: &Optio
     for (file, output) in files.iter().zip(outputs) {
         let result: Converted = converted(file, args, options).and_then(|written| {
             write(&output, &written.bytes)?;
-            Ok((output, written))
+            Ok((Some(output), written))
         });
         lines += &line(file, args, &result);
         if let Err(failure) = &result {
@@ -449,6 +449,7 @@ fn line(file: &Path, args: &ConvertArgs, result: &Converted) -> String {
     match result {
         Ok((output, written)) => {
             let language = format!("{} {}", args.to.ending(), written.version);
+            let output = output.as_deref().unwrap_or(Path::new("-"));
             format!(
                 "{name}: {}: {}, by {}, {}\n",
                 output.display(),
@@ -473,7 +474,8 @@ fn to_json(file: &Path, result: &Converted) -> Value {
     match result {
         Ok((output, written)) => json!({
             "file": file.to_string_lossy(),
-            "output": output.to_string_lossy(),
+            "output": output.as_ref().map(|output| output.to_string_lossy()),
+            "text": output.is_none().then(|| String::from_utf8_lossy(&written.bytes)),
             "writer": written.way.to_string(),
             "version": written.version,
             "check": written.check.to_string(),
@@ -560,7 +562,7 @@ fn produce(
     rendered: impl Fn(translate::Error) -> Error,
 ) -> crate::cli::error::Result<Translation> {
     let module = match glsl_es::is_old(source) {
-        true => old(source)?,
+        true => link::has_main(source).map_err(Error::from).and_then(|()| old(source))?,
         false => match translate::translate(source, target, options) {
             Ok(written) => return Ok(written),
             Err(error) => {
@@ -598,6 +600,16 @@ fn old(source: &Source<'_>) -> crate::cli::error::Result<Vec<u8>> {
 /// The file's Mali-400 program, if it is one.
 fn mali_program(path: &Path, bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<Program>> {
     if args.gp || args.pp {
+        let own = if args.gp {
+            ShaderStage::Vertex
+        } else {
+            ShaderStage::Fragment
+        };
+        if args.stage.is_some_and(|stage| stage != own) {
+            return Err(Failure::usage(
+                "--gp are words of a vertex stage, --pp of a fragment stage",
+            ));
+        }
         let words = if args.gp { words::GP } else { words::PP };
         return Ok(Some(words.program(bytes)?));
     }
@@ -635,6 +647,9 @@ fn recorded_program(bytes: &[u8], args: &ConvertArgs) -> Outcome<Option<(Interfa
         (Some(_), _, false) => return Err(Failure::usage("--job is for recordings")),
         _ => return Ok(None),
     };
+    if args.gp || args.pp {
+        return Err(Failure::usage("--gp and --pp are for bare words: this is a recording"));
+    }
     let draws = replay::draws(&Trace::read(bytes)?, job)?;
     let draw = draws.get(number).ok_or_else(|| {
         let count = draws.len();
@@ -696,6 +711,9 @@ fn lifted(
         return Err(Failure::usage(
             "--entry: a Mali-400 program has no names for entry points",
         ));
+    }
+    if args.preprocess.is_said() {
+        return Err(Failure::usage("-D, -I and --constant are for sources of shaders"));
     }
     let target = args
         .to

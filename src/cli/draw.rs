@@ -5,8 +5,9 @@ use crate::cli::args::PreprocessArgs;
 use crate::cli::error::{Error, ErrorKind};
 use crate::cli::expect::ExpectArgs;
 use crate::cli::log::Waiting;
-use crate::cli::outcome::{Failure, Outcome, read, read_text, write};
-use crate::cli::picture::save;
+use crate::cli::outcome::{Failure, Outcome, apart, print_json, read, read_text, write};
+use crate::cli::picture::{save, to_json};
+use crate::cli::uniforms::{UniformArgs, at};
 use crate::cli::watch::run_on_change;
 use clap::Args;
 use emulator::exec::Engine;
@@ -17,6 +18,7 @@ use runner::link::File;
 use runner::mali::{self, Pair};
 use scene::Scene;
 use scene::picture::Picture;
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use utgard::shader;
 
@@ -34,11 +36,14 @@ pub(crate) struct DrawArgs {
     /// Attributes, uniforms, textures and state by name (TOML or JSON)
     #[arg(long, value_name = "FILE")]
     pub scene: Option<PathBuf>,
+    /// Uniforms by name, the time, and a sequence of pictures
+    #[command(flatten)]
+    pub uniforms: UniformArgs,
     /// Settings of front ends
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
     /// Output file for the picture
-    #[arg(short, long, value_parser = crate::cli::picture::name(), required_unless_present_any = ["expect", "record", "trace", "watch_pixel", "profile", "lcov"])]
+    #[arg(short, long, value_parser = crate::cli::picture::name(), required_unless_present_any = ["expect", "record", "trace", "watch_pixel", "profile", "lcov", "json"])]
     pub output: Option<PathBuf>,
     /// Write the jobs as a recording for `skrymir replay`
     #[arg(long, value_name = "FILE")]
@@ -75,6 +80,7 @@ pub(super) struct Drawing<'a> {
     pub vertex: &'a Path,
     pub fragment: Option<&'a Path>,
     pub scene: Option<&'a Path>,
+    pub uniforms: &'a UniformArgs,
     pub preprocess: &'a PreprocessArgs,
     pub size: Option<[u32; 2]>,
     pub vertices: Option<u32>,
@@ -90,6 +96,7 @@ impl Drawing<'_> {
         let mut scene = scene(self.scene)?;
         scene.size = self.size.or(scene.size);
         scene.vertices = self.vertices.or(scene.vertices);
+        let scene = self.uniforms.values(scene);
         for note in mali::unused(&pair, &scene)? {
             crate::cli::log::note(format_args!("{note}"));
         }
@@ -102,12 +109,19 @@ impl Drawing<'_> {
         mali::draw(pair, scene, engine, threads).map_err(|error| fault(error.into()))
     }
 
+    /// The picture, if there is one, as JSON.
+    pub(super) fn to_json(&self, picture: Option<&Picture>) -> Value {
+        picture.map_or(Value::Null, |picture| {
+            to_json(self.output, [picture.width, picture.height], 0)
+        })
+    }
+
     /// Writes the picture and compares it with the expected one.
-    pub(super) fn finish(&self, picture: &Picture) -> Outcome {
-        if let Some(path) = self.output {
+    pub(super) fn finish(&self, picture: &Picture, file: Option<&Path>) -> Outcome {
+        if let Some(path) = file {
             save(picture, path)?;
         }
-        self.expected.hold(picture, self.output)
+        self.expected.hold(picture, file)
     }
 }
 
@@ -142,37 +156,63 @@ pub(super) fn with_files<T>(
 }
 
 fn draw(args: &DrawArgs) -> Outcome {
-    let json = args.running.json(false)?;
+    apart(args.running.is_json(), args.output.as_deref())?;
     let drawing = Drawing {
         vertex: &args.vertex,
         fragment: args.fragment.as_deref(),
         scene: args.scene.as_deref(),
+        uniforms: &args.uniforms,
         preprocess: &args.preprocess,
         size: args.size,
         vertices: args.vertices,
         output: args.output.as_deref(),
         expected: &args.expected,
     };
-    let (pair, scene) = drawing.load()?;
-    if let Some(path) = &args.record {
-        write(path, mali::record(&pair, &scene).map_err(|error| fault(error.into()))?)?;
+    if args.uniforms.frames.is_some() && (args.record.is_some() || args.running.has_output()) {
+        return Err(Failure::usage(
+            "--frames draws several pictures: recordings and observations are of one",
+        ));
     }
-    if args.output.is_none() && !args.running.has_output() && !args.expected.is_given() {
+    let (pair, scene) = drawing.load()?;
+    let interface = mali::interface(&pair)?;
+    for (seconds, file) in args.uniforms.pictures(args.output.as_deref())? {
+        let scene = at(&interface, &scene, seconds)?;
+        picture(args, &drawing, &pair, &scene, file.as_deref())?;
+    }
+    Ok(())
+}
+
+/// Draws one picture, with what is observed of it.
+fn picture(args: &DrawArgs, drawing: &Drawing<'_>, pair: &Pair, scene: &Scene, file: Option<&Path>) -> Outcome {
+    let json = args.running.is_json();
+    if let Some(path) = &args.record {
+        write(path, mali::record(pair, scene).map_err(|error| fault(error.into()))?)?;
+    }
+    if args.output.is_none() && !args.running.has_output() && !args.expected.is_given() && !json {
         return Ok(());
     }
     if args.running.is_vulkan()? {
         let context =
             vulkan::Context::new(&vulkan::Options::default()).map_err(|error| Failure::Trouble(error.into()))?;
-        let picture = lifted::draw(&context, &pair, &scene, true).map_err(|error| fault(error.into()))?;
-        return drawing.finish(&picture);
+        let picture = lifted::draw(&context, pair, scene, true).map_err(|error| fault(error.into()))?;
+        if json {
+            print_json(&document(Map::new(), drawing.to_json(Some(&picture))))?;
+        }
+        return drawing.finish(&picture, file);
     }
     let (engine, threads, watching) = args.running.start()?.take();
-    let picture = drawing.draw(&pair, &scene, engine, threads);
+    let picture = drawing.draw(pair, scene, engine, threads);
     let observed = args.running.finish(watching.as_ref(), &texts(args))?;
     if json {
-        crate::cli::outcome::print_json(&observed.into())?;
+        print_json(&document(observed, drawing.to_json(picture.as_ref().ok())))?;
     }
-    drawing.finish(&picture?)
+    drawing.finish(&picture?, file)
+}
+
+/// The output as one JSON document.
+fn document(mut observed: Map<String, Value>, picture: Value) -> Value {
+    observed.insert("picture".into(), picture);
+    observed.into()
 }
 
 /// The assembly sources of the programs, if they have any.

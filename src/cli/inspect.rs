@@ -6,14 +6,15 @@ use crate::cli::error::Error;
 #[cfg(not(target_family = "wasm"))]
 use crate::cli::error::Within;
 use crate::cli::log::{Progress, note};
-use crate::cli::outcome::{Failure, Outcome};
+use crate::cli::outcome::{Failure, Outcome, apart, print_json};
 use clap::Args;
 #[cfg(not(target_family = "wasm"))]
 use inspect::report::Session;
-use inspect::report::{Options, Outline, Report};
+use inspect::report::{Options, Outline};
 #[cfg(not(target_family = "wasm"))]
 use inspect::serve::{Recording, Server};
 use loader::trace::Trace;
+use serde_json::{Value, json};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -30,7 +31,7 @@ pub(crate) struct InspectArgs {
     /// The recording
     pub file: PathBuf,
     /// Output file (HTML), self-contained
-    #[arg(short, long, required_unless_present = "serve", conflicts_with = "serve")]
+    #[arg(short, long, required_unless_present_any = ["serve", "json"], conflicts_with = "serve")]
     pub output: Option<PathBuf>,
     /// Serve the page on this machine only, and print its address; the served page shows every frame, and the history of
     /// any pixel
@@ -43,10 +44,21 @@ pub(crate) struct InspectArgs {
     /// Add the history of a pixel: every fragment drawn there, and its outcome
     #[arg(long, value_name = "X,Y", value_parser = parse_pixel)]
     pub pixel: Vec<(u32, u32)>,
+    /// Print frames, jobs and resources as JSON (`skrymir schema inspect`)
+    #[arg(long, conflicts_with = "serve")]
+    pub json: bool,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &InspectArgs) -> Outcome {
+    apart(args.json, args.output.as_deref())?;
+    let of_page = [("--frames", args.frames.is_some()), ("--pixel", !args.pixel.is_empty())];
+    if let Some((flag, _)) = of_page.iter().find(|(_, given)| *given)
+        && args.output.is_none()
+        && !args.serve
+    {
+        return Err(Failure::usage(format_args!("{flag} is the page's: name it with -o")));
+    }
     let bytes = crate::cli::outcome::read(&args.file)?;
     let trace = Trace::read(&bytes)?;
     let name = args.file.file_name().unwrap_or(args.file.as_os_str()).to_string_lossy();
@@ -57,17 +69,54 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
         name: &name,
         pixels: &pixels,
     };
-    let Some(output) = &args.output else {
+    if args.serve {
         return serve(&trace, options);
-    };
+    }
     let outline = inspect::report::outline(&trace, &options).map_err(Error::from)?;
+    if args.json {
+        print_json(&document(args, &outline.outline))?;
+    }
+    let Some(output) = &args.output else {
+        return faults(&outline.outline, "");
+    };
     is_pixel(&outline.outline, &pixels)?;
     let frames = frames(args, &outline.outline)?;
     let mut progress = Progress::new("jobs", outline.outline.jobs_of(frames.clone()).len() as u64);
     let report = inspect::report::collect_frames(&trace, &options, outline, frames, &mut || progress.step());
     let report = report.map_err(Error::from)?;
     crate::cli::outcome::write(output, inspect::report::page(&report, false))?;
-    faults(&report)
+    faults(&report.outline, "; the page shows it")
+}
+
+/// The outline as JSON.
+fn document(args: &InspectArgs, outline: &Outline) -> Value {
+    let frame = |frame: &inspect::report::Frame| {
+        let jobs = &frame.jobs;
+        json!({ "first_job": jobs.start, "last_job": jobs.end.saturating_sub(1), "draws": frame.draws, "picture": frame.shows })
+    };
+    let job = |job: &inspect::report::Brief| {
+        let queue = if job.size.is_some() { "pp" } else { "gp" };
+        json!({
+            "job": job.number, "offset": job.offset, "queue": queue, "size": job.size, "draws": job.draws,
+            "summary": job.summary, "fault": job.fault,
+        })
+    };
+    let resource = |resource: &inspect::report::Resource| {
+        let users = resource.users.iter();
+        let users = users.map(|user| json!({ "job": user.job, "draw": user.draw, "role": user.role }));
+        json!({
+            "kind": resource.kind.name(), "name": resource.name, "address": resource.address,
+            "bytes": resource.bytes, "users": users.collect::<Vec<_>>(),
+        })
+    };
+    let [jobs, resources] = outline.left_out;
+    json!({
+        "output": args.output.as_ref().map(|output| output.to_string_lossy()),
+        "frames": outline.frames.iter().map(frame).collect::<Vec<_>>(),
+        "jobs": outline.jobs.iter().map(job).collect::<Vec<_>>(),
+        "resources": outline.resources.iter().map(resource).collect::<Vec<_>>(),
+        "left_out": { "jobs": jobs, "resources": resources },
+    })
 }
 
 /// The frames that are shown in full.
@@ -138,13 +187,13 @@ fn is_pixel(outline: &Outline, pixels: &[[u32; 2]]) -> Outcome {
     }
 }
 
-/// Reports the first fault; the page shows all of them.
-fn faults(report: &Report) -> Outcome {
-    let jobs = report.outline.jobs.iter();
+/// Reports the first fault, and where the others are; JSON has all of them, too.
+fn faults(outline: &Outline, others: &str) -> Outcome {
+    let jobs = outline.jobs.iter();
     let mut faults = jobs.filter_map(|job| Some((job, job.fault.as_ref()?)));
     match faults.next() {
         Some((job, fault)) => Err(Failure::bad(format_args!(
-            "trace: job {} (at offset {:#x}): {fault}; the page shows it",
+            "trace: job {} (at offset {:#x}): {fault}{others}",
             job.number, job.offset
         ))),
         None => Ok(()),

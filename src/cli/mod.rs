@@ -40,6 +40,7 @@ mod rewrite;
 mod run;
 mod schema;
 mod trim;
+mod uniforms;
 mod watch;
 
 use crate::cli::args::{AsArgs, CheckArgs, DisArgs, FormatArgs, InfoArgs, RewriteArgs, RunArgs};
@@ -117,6 +118,11 @@ enum Command {
     Completions(help::CompletionsArgs),
     /// Print the manual for man
     Man(help::ManArgs),
+}
+
+/// The command line as clap describes it: verbs and flags.
+pub fn description() -> clap::Command {
+    Cli::command()
 }
 
 /// Parses the arguments, runs the command, and prints its error.

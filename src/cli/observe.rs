@@ -154,16 +154,13 @@ impl EngineArgs {
     }
 
     /// Whether the output is a JSON document.
-    ///
-    /// # Errors
-    /// When there is no output that could be JSON; `more`: the verb itself has some.
-    pub(crate) fn json(&self, more: bool) -> Outcome<bool> {
-        match self.json && !more && !self.profile && self.watch_pixel.is_none() {
-            true => Err(Failure::usage(
-                "--json needs something to print: add --profile or --watch-pixel X,Y",
-            )),
-            false => Ok(self.json),
-        }
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Whether observations are printed.
+    pub(crate) fn prints(&self) -> bool {
+        self.watch_pixel.is_some() || self.profile
     }
 
     /// Writes the observations, also after a fault; with `--json` they are returned instead. Source lines are those of

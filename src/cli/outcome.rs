@@ -177,6 +177,17 @@ pub(crate) fn print_json(document: &serde_json::Value) -> Outcome {
     print(&(json + "\n"))
 }
 
+/// Refuses `-` as the output file beside JSON.
+///
+/// # Errors
+/// Trouble when both are standard output.
+pub(crate) fn apart(json: bool, output: Option<&Path>) -> Outcome {
+    match json && output == Some(Path::new("-")) {
+        true => Err(Failure::usage("--json and -o - are both standard output: name a file")),
+        false => Ok(()),
+    }
+}
+
 fn print_bytes(bytes: &[u8]) -> Outcome {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {

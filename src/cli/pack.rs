@@ -2,7 +2,7 @@
 
 use crate::cli::args::PreprocessArgs;
 use crate::cli::error::{Error, Result, Within};
-use crate::cli::outcome::{Outcome, read, read_text, write};
+use crate::cli::outcome::{Outcome, apart, print_json, read, read_text, write};
 use crate::cli::watch::run_on_change;
 use clap::Args;
 use compiler::glsl_es::vulkan::Linked;
@@ -10,6 +10,7 @@ use loader::vbc::pack::Names;
 use loader::vbc::{BaseType, Stage, Tables, Variable};
 use runner::link::{self, Entry, File};
 use serde::Deserialize;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -47,8 +48,11 @@ pub(crate) struct PackArgs {
     #[arg(short, long)]
     pub output: PathBuf,
     /// Pack again whenever a stage or the names change
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub watch: bool,
+    /// Print what was written as JSON (`skrymir schema pack`)
+    #[arg(long)]
+    pub json: bool,
 }
 
 pub(super) fn run(args: &PackArgs) -> Outcome {
@@ -62,6 +66,7 @@ pub(super) fn run(args: &PackArgs) -> Outcome {
 }
 
 fn packed(args: &PackArgs) -> Outcome {
+    apart(args.json, Some(&args.output))?;
     let names = match &args.names {
         Some(path) => names(&read_text(path)?).within(|| path.display())?,
         None => Names::default(),
@@ -112,7 +117,18 @@ fn packed(args: &PackArgs) -> Outcome {
     made.notes
         .iter()
         .for_each(|note| crate::cli::log::note(format_args!("{note}")));
-    write(&args.output, link::check(made.bytes)?)
+    let bytes = link::check(made.bytes)?;
+    write(&args.output, &bytes)?;
+    if !args.json {
+        return Ok(());
+    }
+    let stages: Vec<String> = stages.iter().map(|(stage, _)| stage.to_string()).collect();
+    print_json(&json!({
+        "output": args.output.to_string_lossy(),
+        "bytes": bytes.len(),
+        "stages": stages,
+        "notes": made.notes,
+    }))
 }
 
 /// The keys of a names file (TOML):

@@ -3,6 +3,7 @@
 use super::error::{Error, Result, Within};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use scene::picture::Picture;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,12 @@ pub(crate) fn save(picture: &Picture, path: &Path) -> Result<()> {
     let png = picture.to_png().map_err(Error::from);
     png.and_then(|png| Ok(write(&png)?))
         .within(|| format!("cannot write {}", path.display()))
+}
+
+/// A picture of a target, by its location, as JSON; `file` is where it is written.
+pub(crate) fn to_json(file: Option<&Path>, [width, height]: [u32; 2], location: u8) -> Value {
+    let file = file.map(|file| file.to_string_lossy());
+    json!({ "file": file, "width": width, "height": height, "output": location })
 }
 
 /// Extensions of other picture formats.

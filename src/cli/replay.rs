@@ -5,8 +5,8 @@ use super::observe::EngineArgs;
 use crate::cli::error::{Error, Result, Within};
 use crate::cli::expect::ExpectArgs;
 use crate::cli::log::Progress;
-use crate::cli::outcome::{Failure, Outcome};
-use crate::cli::picture::save;
+use crate::cli::outcome::{Failure, Outcome, apart};
+use crate::cli::picture::{save, to_json};
 use clap::Args;
 use emulator::dump;
 use loader::trace::Trace;
@@ -43,7 +43,8 @@ pub(crate) struct ReplayArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &ReplayArgs) -> Outcome {
-    let json = args.running.json(args.stats || args.dump)?;
+    let json = args.running.is_json();
+    apart(json, args.output.as_deref())?;
     let bytes = crate::cli::outcome::read(&args.file)?;
     if board::trace::is_trace(&bytes) {
         return registers(args, json, &bytes).map_err(|failure| failure.in_file(&args.file));
@@ -66,8 +67,15 @@ pub(crate) fn run(args: &ReplayArgs) -> Outcome {
     let done = replay_with(&trace, engine, threads, dump);
     let observed = args.running.finish(watching.as_ref(), &[])?;
     let done = done.map_err(|error| Failure::Bad(error).in_file(&args.file))?;
+    let wanted = args.output.is_some() || args.expected.is_given();
+    let picture = wanted.then(|| done.picture());
     if json {
-        crate::cli::outcome::print_json(&document(args, &done, dumped, observed))?;
+        let mut all = document(args, &done, dumped, observed);
+        if let Some(Ok(picture)) = &picture {
+            let size = [picture.width, picture.height];
+            all.insert("picture".into(), to_json(args.output.as_deref(), size, 0));
+        }
+        crate::cli::outcome::print_json(&all.into())?;
     } else {
         if args.stats {
             crate::cli::outcome::print(&stats(&done))?;
@@ -76,15 +84,13 @@ pub(crate) fn run(args: &ReplayArgs) -> Outcome {
             crate::cli::log::note(format_args!("note: {note}"));
         }
     }
-    if args.output.is_none() && !args.expected.is_given() {
-        return match args.stats || args.dump || args.running.has_output() {
+    let Some(picture) = picture else {
+        return match args.stats || args.dump || json || args.running.has_output() {
             true => Ok(()),
             false => Err(Failure::usage("say where the picture goes: -o PICTURE.png")),
         };
-    }
-    let picture = done
-        .picture()
-        .map_err(|error| Failure::Bad(error.into()).in_file(&args.file))?;
+    };
+    let picture = picture.map_err(|error| Failure::Bad(error.into()).in_file(&args.file))?;
     if let Some(output) = &args.output {
         save(&picture, output)?;
     }
@@ -120,10 +126,10 @@ fn registers(args: &ReplayArgs, json: bool, bytes: &[u8]) -> Outcome {
     ))
 }
 
-/// The requested output as one JSON document.
-fn document(args: &ReplayArgs, done: &Replay, dumped: Vec<Value>, observed: Map<String, Value>) -> Value {
+/// The requested output, or the statistics, as one JSON document.
+fn document(args: &ReplayArgs, done: &Replay, dumped: Vec<Value>, observed: Map<String, Value>) -> Map<String, Value> {
     let mut all = Map::new();
-    if args.stats {
+    if args.stats || !args.dump && !args.running.prints() {
         let engine = done.gpu.engine();
         all.insert("engine".into(), engine.name().into());
         all.insert("engine_report".into(), engine.report().into());
@@ -135,7 +141,7 @@ fn document(args: &ReplayArgs, done: &Replay, dumped: Vec<Value>, observed: Map<
     all.extend(observed);
     let notes: Vec<String> = done.gpu.notes.iter().map(|note| note.to_string()).collect();
     all.insert("notes".into(), notes.into());
-    all.into()
+    all
 }
 
 /// A line for every job, and the engine's report.

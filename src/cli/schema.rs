@@ -10,7 +10,7 @@ pub(crate) enum Document {
     Check,
     /// `compare --json`
     Compare,
-    /// `compile --report --json`
+    /// `compile --json`
     Compile,
     /// `convert --json`
     Convert,
@@ -30,11 +30,17 @@ pub(crate) enum Document {
     Grammar,
     /// `info --json`
     Info,
+    /// `inspect --json`
+    Inspect,
+    /// `pack --json`
+    Pack,
     /// `reflect`
     Reflect,
     /// `replay --json`
     Replay,
-    /// `run --timing --json`
+    /// `rewrite --json`
+    Rewrite,
+    /// `run --json` of a draw
     Run,
     /// `run --engines --json` of test scripts
     RunEngines,
@@ -60,8 +66,11 @@ impl Document {
             Self::GlesList => include_str!("schemas/gles_list.json"),
             Self::Grammar => include_str!("schemas/grammar.json"),
             Self::Info => include_str!("schemas/info.json"),
+            Self::Inspect => include_str!("schemas/inspect.json"),
+            Self::Pack => include_str!("schemas/pack.json"),
             Self::Reflect => loader::reflect::SCHEMA,
             Self::Replay => include_str!("schemas/replay.json"),
+            Self::Rewrite => include_str!("schemas/rewrite.json"),
             Self::Run => include_str!("schemas/run.json"),
             Self::RunEngines => include_str!("schemas/run_engines.json"),
             Self::RunScripts => include_str!("schemas/run_scripts.json"),

@@ -93,6 +93,50 @@ const GENERATORS: [&str; 37] = [
 /// Invalid if the header is missing, its magic is wrong, or an instruction's length is impossible; Unsupported if long
 /// names make the text too large.
 pub fn disassemble(grammar: &Grammar, words: &[u32], options: Options) -> Result<String> {
+    print(grammar, words, options, |_, _| {})
+}
+
+/// An instruction of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its index among the module's words.
+    pub position: usize,
+    /// Its opcode.
+    pub opcode: u16,
+    /// It as text, without indentation and comments.
+    pub text: String,
+}
+
+/// The instructions of a module, of which the options determine only how ids are printed.
+///
+/// # Errors
+/// Those of [`disassemble`].
+pub fn lines(grammar: &Grammar, words: &[u32], options: Options) -> Result<Vec<Line>> {
+    let options = Options {
+        raw_id: options.raw_id,
+        indent: false,
+        header: false,
+        ..Options::default()
+    };
+    let mut ends = Vec::new();
+    let text = print(grammar, words, options, |instruction, end| {
+        ends.push((instruction.position, instruction.opcode, end));
+    })?;
+    let mut start = 0;
+    let line = |(position, opcode, end): (usize, u16, usize)| {
+        let text = text[std::mem::replace(&mut start, end)..end].trim_end().to_owned();
+        Line { position, opcode, text }
+    };
+    Ok(ends.into_iter().map(line).collect())
+}
+
+/// Prints a module; `each` gets every instruction, and the length of the text with it.
+fn print(
+    grammar: &Grammar,
+    words: &[u32],
+    options: Options,
+    mut each: impl FnMut(&Instruction<'_>, usize),
+) -> Result<String> {
     if words.len() < HEADER_WORDS {
         return Err(Error::invalid("spirv", "shorter than a header", words.len() as u64 * 4));
     }
@@ -123,6 +167,7 @@ pub fn disassemble(grammar: &Grammar, words: &[u32], options: Options) -> Result
             let message = format!("the text is more than {MOST} times as long as the module: print raw ids");
             return Err(Error::unsupported("spirv", message).at(instruction.position as u64 * 4));
         }
+        each(&instruction, printer.out.len());
     }
     // Everything pushed is ASCII or a string checked to be UTF-8.
     String::from_utf8(printer.out).map_err(|error| {
@@ -276,9 +321,7 @@ impl<'g> Printer<'g> {
             | op::DECORATE_STRING
             | op::MEMBER_DECORATE_STRING => (Some(0), "; Annotations"),
             op::SOURCE..=op::LINE | op::NO_LINE | op::MODULE_PROCESSED => (Some(1), "; Debug Information"),
-            _ if self.grammar.row(opcode).is_some_and(|r| r.name.starts_with("OpType")) => {
-                (Some(2), "; Types, variables and constants")
-            }
+            _ if self.grammar.row(opcode).is_some_and(|r| r.is_type()) => (Some(2), "; Types, variables and constants"),
             _ => return,
         };
         if slot.is_some_and(|slot: usize| std::mem::replace(&mut self.headed[slot], true)) {

@@ -1,12 +1,13 @@
 //! Mali-200/400 binary shaders on the command line.
 
-use super::{Format, Info, Verb};
+use super::{Format, Info, Verb, listing};
 use crate::cli::args::{AsArgs, CheckArgs, DisArgs, RewriteArgs};
 use crate::cli::outcome::{Failure, Outcome, bad_text};
 use loader::mbs::chunk::{Body, Chunk};
 use loader::mbs::{self, Mbs as File, Program, ProgramSummary, Stage, Symbol};
 use loader::{Report, Severity};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use translate::validate::Table;
@@ -27,7 +28,7 @@ impl Format for Mbs {
 
     fn flags(&self, verb: Verb) -> &'static [&'static str] {
         match verb {
-            Verb::Dis => &["tree"],
+            Verb::Dis => &["tree", "json"],
             Verb::As => &["gp", "pp"],
             _ => &[],
         }
@@ -53,6 +54,12 @@ impl Format for Mbs {
 
     fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
         let mbs = File::read(bytes)?;
+        if args.json {
+            let programs: Vec<_> = mbs.programs()?.iter().map(listing::program).collect();
+            return Ok(listing::text(
+                &json!({ "format": mbs::FORMAT, "programs": programs, "chunk": to_json(&mbs.root) }),
+            ));
+        }
         if args.tree {
             let mut text = String::new();
             tree(&mbs.root, 0, &mut text);
@@ -102,6 +109,16 @@ fn code_of(mbs: &File, vertex: bool) -> Outcome<Vec<u8>> {
     let missing = || Failure::bad(format_args!("mbs: the text has no {} program", stage.name()));
     let words = program.ok_or_else(missing)?.code;
     Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
+}
+
+/// A chunk as JSON: bytes, or other chunks.
+fn to_json(chunk: &Chunk) -> Value {
+    let mut json = json!({ "name": chunk.name(), "offset": chunk.offset, "size": chunk.size() });
+    match &chunk.body {
+        Body::Leaf(bytes) => json["bytes"] = bytes.as_slice().into(),
+        Body::Node { .. } => json["chunks"] = chunk.children().iter().map(to_json).collect(),
+    }
+    json
 }
 
 /// The chunks with their offsets and sizes.
@@ -170,7 +187,7 @@ pub(super) fn info(format: &str, all: &[Program]) -> Info {
             },
         });
     }
-    let json = serde_json::json!({ "format": format, "programs": programs });
+    let json = json!({ "format": format, "programs": programs });
     Info { text, json }
 }
 

@@ -1,5 +1,6 @@
 //! The formats on the command line: one file per format, each an implementation of [`Format`].
 
+mod listing;
 pub(crate) mod mbs;
 mod script;
 mod sksl;

@@ -1,11 +1,13 @@
 //! SPIR-V modules on the command line.
 
-use super::{Format, Info, Verb};
+use super::{Format, Info, Verb, listing};
 use crate::cli::args::{AsArgs, CheckArgs, DisArgs, RUN_SOURCE_FLAGS};
 use crate::cli::grammars;
 use crate::cli::outcome::{Outcome, bad_text};
 use loader::Report;
-use loader::spirv::{self, TargetEnv, asm, dis, validate, validate_for};
+use loader::spirv::{self, Grammar, TargetEnv, asm, dis, validate, validate_for};
+use serde_json::json;
+use std::borrow::Cow;
 use std::io::IsTerminal;
 use translate::validate::{Table, all};
 
@@ -53,6 +55,13 @@ impl Format for Spirv {
     }
 
     fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
+        if args.json {
+            let (grammar, options) = printing(args)?;
+            let instructions = listing::module(&spirv::read(bytes)?, &grammar, options)?;
+            return Ok(listing::text(
+                &json!({ "format": spirv::FORMAT, "instructions": instructions }),
+            ));
+        }
         print_words(&spirv::read(bytes)?, args)
     }
 
@@ -91,6 +100,7 @@ pub(super) const DIS_FLAGS: &[&str] = &[
     "color",
     "no-color",
     "grammar",
+    "json",
 ];
 
 /// A module as text; the stages of other formats come here too.
@@ -99,7 +109,22 @@ pub(super) const DIS_FLAGS: &[&str] = &[
 /// Bad when the module has no header, or a grammar given is none.
 pub(crate) fn print_words(words: &[u32], args: &DisArgs) -> Outcome<String> {
     let spirv = &args.spirv;
-    let grammar = grammars::extended(&spirv.grammar)?;
+    let (grammar, options) = printing(args)?;
+    let text = dis::disassemble(&grammar, words, options)?;
+    let printed = args.output.is_none() && std::io::stdout().is_terminal();
+    let wanted = printed && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    Ok(match spirv.color || wanted && !spirv.no_color {
+        true => colored(&text),
+        false => text,
+    })
+}
+
+/// The grammar and the options of the arguments.
+///
+/// # Errors
+/// When a grammar of the arguments is invalid.
+pub(super) fn printing(args: &DisArgs) -> Outcome<(Cow<'static, Grammar>, dis::Options)> {
+    let spirv = &args.spirv;
     let options = dis::Options {
         raw_id: spirv.raw_id,
         indent: !spirv.no_indent,
@@ -108,13 +133,7 @@ pub(crate) fn print_words(words: &[u32], args: &DisArgs) -> Outcome<String> {
         header: !spirv.no_header,
         nested: spirv.nested_indent,
     };
-    let text = dis::disassemble(&grammar, words, options)?;
-    let printed = args.output.is_none() && std::io::stdout().is_terminal();
-    let wanted = printed && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    Ok(match spirv.color || wanted && !spirv.no_color {
-        true => colored(&text),
-        false => text,
-    })
+    Ok((grammars::extended(&spirv.grammar)?, options))
 }
 
 /// A module's text for a terminal, coloured as `spirv-dis` does.

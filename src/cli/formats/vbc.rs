@@ -1,10 +1,11 @@
 //! Vega bytecode on the command line.
 
-use super::{Format, Info, Verb, spirv};
+use super::{Format, Info, Verb, listing, spirv};
 use crate::cli::args::{CheckArgs, DisArgs, RewriteArgs, VBC_FLAGS, and};
 use crate::cli::grammars;
 use crate::cli::outcome::{Failure, Outcome};
 use loader::{Report, vbc};
+use serde_json::json;
 use translate::validate::{self, Table};
 
 /// Flags of `dis`: those for SPIR-V, and that which says the stage.
@@ -45,9 +46,18 @@ impl Format for Vbc {
         Ok((vbc::check(bytes), tables.collect()))
     }
 
-    /// One stage: the text of several would not assemble to anything.
+    /// One stage: the text of several would not assemble to anything. JSON has all of them.
     fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
         let stages = stages(bytes, args.spirv.stage.as_deref())?;
+        if args.json {
+            let (grammar, options) = spirv::printing(args)?;
+            let stages = stages.iter().map(|(stage, words)| {
+                let instructions = listing::module(words, &grammar, options)?;
+                Ok(json!({ "stage": stage, "instructions": instructions }))
+            });
+            let stages = stages.collect::<Outcome<Vec<_>>>()?;
+            return Ok(listing::text(&json!({ "format": vbc::FORMAT, "stages": stages })));
+        }
         match &stages[..] {
             [(_, words)] => spirv::print_words(words, args),
             several => {

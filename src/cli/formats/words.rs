@@ -1,10 +1,11 @@
 //! Bare words of Mali-400 programs on the command line: code without a container, as drivers and debuggers write it.
 
-use super::{Format, Info, Verb, mbs};
+use super::{Format, Info, Verb, listing, mbs};
 use crate::cli::args::{CheckArgs, DisArgs, RewriteArgs};
 use crate::cli::outcome::{Failure, Outcome};
 use loader::mbs::{Program, Stage};
 use loader::{Error, Report};
+use serde_json::json;
 use translate::validate::Table;
 use utgard::{gp, pp, shader};
 
@@ -58,8 +59,10 @@ impl Format for BareWords {
 
     fn flags(&self, verb: Verb) -> &'static [&'static str] {
         match (verb, self.0) {
-            (Verb::Info | Verb::Check | Verb::Dis, Stage::Vertex) => &["gp"],
-            (Verb::Info | Verb::Check | Verb::Dis, Stage::Fragment) => &["pp"],
+            (Verb::Dis, Stage::Vertex) => &["gp", "json"],
+            (Verb::Dis, Stage::Fragment) => &["pp", "json"],
+            (Verb::Info | Verb::Check, Stage::Vertex) => &["gp"],
+            (Verb::Info | Verb::Check, Stage::Fragment) => &["pp"],
             _ => &[],
         }
     }
@@ -88,8 +91,13 @@ impl Format for BareWords {
         Ok(code.iter().flat_map(|word| word.to_le_bytes()).collect())
     }
 
-    fn dis(&self, bytes: &[u8], _args: &DisArgs) -> Outcome<String> {
-        Ok(self.text(&self.program(bytes)?))
+    fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
+        let program = self.program(bytes)?;
+        if args.json {
+            let programs = [listing::program(&program)];
+            return Ok(listing::text(&json!({ "format": self.name(), "programs": programs })));
+        }
+        Ok(self.text(&program))
     }
 }
 

@@ -252,6 +252,8 @@ fn reject_draw_arguments(args: &RunArgs) -> Outcome {
         ("-o", args.output.is_some()),
         ("--expect", args.expected.is_given()),
         ("--vertices", args.vertices.is_some()),
+        ("--time", args.uniforms.time.is_some()),
+        ("--frames", args.uniforms.frames.is_some()),
         ("--watch", args.watch),
         ("--json", args.json),
         ("--cache", args.cache.is_some()),

@@ -10,9 +10,11 @@ use super::engine::{self, EngineName};
 use super::flags::Given;
 use crate::cli::args::RunArgs;
 use crate::cli::formats::{self, Format, Verb};
-use crate::cli::outcome::{Failure, Outcome, read};
+use crate::cli::outcome::{Failure, Outcome, apart, print_json, read};
+use crate::cli::uniforms::at;
 use clap::ValueEnum;
-use runner::lifted;
+use runner::{lifted, mali};
+use serde_json::json;
 
 /// The emulator among the devices.
 pub(super) const EMULATOR: &str = "mali400";
@@ -23,14 +25,20 @@ const EMULATOR_FLAGS: &[&str] = &[
     "size",
     "vertices",
     "scene",
+    "set",
+    "time",
+    "frames",
+    "rate",
     "device",
     "expect",
     "tolerance",
     "allow",
     "diff",
     "watch",
+    "json",
     "define",
     "include",
+    "constant",
 ];
 
 /// The engine of the emulator that `--device` names; none if it names another device.
@@ -74,27 +82,40 @@ fn draw(args: &RunArgs, engine: Option<EngineName>) -> Outcome {
         vertex: &args.file,
         fragment: args.fragment.as_deref(),
         scene: args.scene.as_deref(),
+        uniforms: &args.uniforms,
         preprocess: &args.preprocess,
         size: args.size,
         vertices: args.vertices,
         output: args.output.as_deref(),
         expected: &args.expected,
     };
-    if args.output.is_none() && !args.expected.is_given() {
+    apart(args.json, args.output.as_deref())?;
+    if args.output.is_none() && !args.expected.is_given() && !args.json {
         return Err(Failure::usage(
             "shaders give a picture: name it with -o out.png, or what it must be with --expect",
         ));
     }
     let once = || {
         let (pair, scene) = drawing.load()?;
-        let picture = match engine.map(EngineName::engine) {
-            None => lifted::draw(&vbc::open(args)?, &pair, &scene, true).map_err(|error| fault(error.into()))?,
-            Some(engine) => {
-                let engine = engine.unwrap_or_else(engine::plain);
-                drawing.draw(&pair, &scene, engine, engine::default_threads())?
+        let context = engine.is_none().then(|| vbc::open(args)).transpose()?;
+        let interface = mali::interface(&pair)?;
+        for (seconds, file) in args.uniforms.pictures(args.output.as_deref())? {
+            let scene = at(&interface, &scene, seconds)?;
+            let picture = match (&context, engine.and_then(EngineName::engine)) {
+                (Some(context), _) => {
+                    lifted::draw(context, &pair, &scene, true).map_err(|error| fault(error.into()))?
+                }
+                (None, engine) => {
+                    let engine = engine.unwrap_or_else(engine::plain);
+                    drawing.draw(&pair, &scene, engine, engine::default_threads())?
+                }
+            };
+            if args.json {
+                print_json(&json!({ "pictures": [drawing.to_json(Some(&picture))] }))?;
             }
-        };
-        drawing.finish(&picture)
+            drawing.finish(&picture, file.as_deref())?;
+        }
+        Ok(())
     };
     match args.watch {
         true => crate::cli::watch::run_on_change(
@@ -115,19 +136,20 @@ pub(super) fn run(args: &RunArgs, given: &Given) -> Outcome {
         return scripts::run(args);
     }
     let bytes = read(&args.file)?;
+    let is_program = is_program(&bytes) && args.format.name().is_none_or(|name| name == "mbs" || name == "source");
     // A file of no known format is a shader's source.
     let by_name = scripts::is_script(&args.file).then_some("script");
     let format = formats::find(args.format.name().or(by_name), &bytes).unwrap_or(&formats::SOURCE);
     let emulator = match &args.device {
         // Scripts select the emulator themselves.
         Some(device) if format.name() != "script" => emulator(device)?,
-        _ => (args.device.is_none() && is_program(&bytes)).then(EngineName::default),
+        _ => (args.device.is_none() && is_program).then(EngineName::default),
     };
     if let Some(engine) = emulator {
         given.fits_device(EMULATOR, EMULATOR_FLAGS)?;
         return draw(args, Some(engine)).map_err(|failure| failure.in_file(&args.file));
     }
-    if is_program(&bytes) {
+    if is_program {
         given.fits_device("of programs that are lifted", EMULATOR_FLAGS)?;
         return draw(args, None);
     }

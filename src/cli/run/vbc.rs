@@ -2,10 +2,12 @@
 
 use crate::cli::args::RunArgs;
 use crate::cli::cleanup::Limit;
+use crate::cli::draw::scene;
 use crate::cli::error::Error;
 use crate::cli::log::Waiting;
-use crate::cli::outcome::{Failure, Outcome, print, read, read_text, replace, write};
-use crate::cli::picture::save;
+use crate::cli::outcome::{Failure, Outcome, apart, print, read, replace, write};
+use crate::cli::picture::{save, to_json};
+use crate::cli::uniforms::at;
 use crate::cli::watch::run_on_change;
 use runner::link::{self, File, LinkedVbc};
 use scene::harness::{self, Drawn, Settings};
@@ -67,21 +69,26 @@ pub(crate) fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
 
 /// Draws a VBC once.
 fn draw(made: &LinkedVbc, args: &RunArgs) -> Outcome {
-    if args.json && !args.timing {
-        return Err(Failure::usage("--json prints times: it takes --timing, too"));
-    }
+    apart(args.json, args.output.as_deref())?;
     let limit = limit(args);
     let context = open(args)?;
     let cache = cache(&context, &made.bytes, args)?;
     if let Some(note) = cache.as_ref().and_then(PipelineCache::note) {
         crate::cli::log::note(format_args!("{note}"));
     }
-    let scene = adjust(args, read_scene(args)?);
+    let scene = read_scene(args)?;
     let loaded = harness::load_of(&context, &made.bytes, &made.sources, settings(args))?;
     let unused = apply::unused(loaded.interface(), &scene);
     let notes = made.notes.iter().chain(&loaded.notes).chain(&unused);
     notes.for_each(|note| crate::cli::log::note(format_args!("{note}")));
     let slots: Vec<u8> = args.read.iter().map(|(slot, _)| *slot).collect();
+    let mut pictures = args.uniforms.pictures(args.output.as_deref())?;
+    let (seconds, output) = pictures.pop().expect("a sequence has a picture");
+    for (seconds, output) in pictures {
+        let drawn = loaded.draw(&at(loaded.interface(), &scene, seconds)?, &[], cache.as_ref())?;
+        write_pictures(&drawn, output.as_deref(), args)?;
+    }
+    let scene = at(loaded.interface(), &scene, seconds)?;
     let drawing = Waiting::new("drawing");
     let drawn = loaded.draw(&scene, &slots, cache.as_ref())?;
     drop((drawing, limit));
@@ -96,12 +103,12 @@ fn draw(made: &LinkedVbc, args: &RunArgs) -> Outcome {
     for (slot, path) in &args.read {
         write(path, &drawn.frame.slots[slot])?;
     }
-    if args.output.is_none() && !args.expected.is_given() {
+    if args.output.is_none() && !args.expected.is_given() && !args.json {
         return Err(
             Error::usage("a VBC gives a picture: name it with -o out.png, or what it must be with --expect").into(),
         );
     }
-    let pictures = write_pictures(&drawn, args)?;
+    let pictures = write_pictures(&drawn, output.as_deref(), args)?;
     if args.json {
         crate::cli::outcome::print_json(&json(&drawn, &pictures))?;
     } else if args.timing {
@@ -148,10 +155,12 @@ fn timing(drawn: &Drawn) -> String {
 
 /// The times and the written pictures as JSON.
 fn json(drawn: &Drawn, pictures: &[Written]) -> Value {
-    let pictures = pictures.iter().map(|picture| {
-        let [width, height] = picture.size;
-        json!({ "file": picture.file, "width": width, "height": height, "output": picture.location })
-    });
+    let file = |location| {
+        let written = pictures.iter().find(|picture| picture.location == location);
+        written.map(|picture| picture.file.as_path())
+    };
+    let targets = drawn.frame.targets.iter();
+    let pictures = targets.map(|target| to_json(file(target.location), target.size, target.location));
     let times: Map<String, Value> = times(drawn)
         .into_iter()
         .map(|(what, time)| (what.replace('-', "_"), time.into()))
@@ -162,7 +171,6 @@ fn json(drawn: &Drawn, pictures: &[Written]) -> Value {
 /// A written picture.
 struct Written {
     file: PathBuf,
-    size: [u32; 2],
     location: u8,
 }
 
@@ -189,7 +197,7 @@ fn watch(bytes: &[u8], args: &RunArgs) -> Outcome {
         match event {
             Event::Same => std::thread::sleep(crate::cli::watch::INTERVAL),
             Event::Drawn(drawn) => {
-                write_pictures(&drawn, args)?;
+                write_pictures(&drawn, args.output.as_deref(), args)?;
                 if args.timing {
                     print(&timing(&drawn))?;
                 }
@@ -217,21 +225,18 @@ pub(crate) fn open(args: &RunArgs) -> Outcome<Context> {
     Context::new(&options).map_err(|error| Error::from(error).into())
 }
 
+/// The scene of the arguments, with their values.
 pub(crate) fn read_scene(args: &RunArgs) -> Outcome<Scene> {
-    let Some(path) = &args.scene else {
-        return Ok(Scene::default());
-    };
-    let folder = path.parent().unwrap_or(Path::new(""));
-    Scene::parse(&read_text(path)?, folder).map_err(|error| Failure::Trouble(error.into()).in_file(path))
+    Ok(adjust(args, scene(args.scene.as_deref())?))
 }
 
 /// The scene with the values of the arguments.
 fn adjust(args: &RunArgs, scene: Scene) -> Scene {
-    Scene {
+    args.uniforms.values(Scene {
         size: args.size.or(scene.size),
         vertices: args.vertices.or(scene.vertices),
         ..scene
-    }
+    })
 }
 
 fn cache(context: &Context, bytes: &[u8], args: &RunArgs) -> Outcome<Option<PipelineCache>> {
@@ -245,14 +250,14 @@ fn cache(context: &Context, bytes: &[u8], args: &RunArgs) -> Outcome<Option<Pipe
 }
 
 /// Writes the first target to the output, the others beside it with their location in the name.
-fn write_pictures(drawn: &Drawn, args: &RunArgs) -> Outcome<Vec<Written>> {
+fn write_pictures(drawn: &Drawn, output: Option<&Path>, args: &RunArgs) -> Outcome<Vec<Written>> {
     let mut written = Vec::new();
-    let Some(output) = &args.output else {
+    let Some(output) = output else {
         return Ok(written);
     };
     for (index, target) in drawn.frame.targets.iter().enumerate() {
         let path = if index == 0 {
-            output.clone()
+            output.to_owned()
         } else {
             beside(output, target.location)
         };
@@ -261,11 +266,7 @@ fn write_pictures(drawn: &Drawn, args: &RunArgs) -> Outcome<Vec<Written>> {
         if !args.json && path != Path::new("-") && !crate::cli::log::is_quiet() {
             print(&format!("{}: {width}x{height}, output {location}\n", path.display()))?;
         }
-        written.push(Written {
-            file: path,
-            size: target.size,
-            location,
-        });
+        written.push(Written { file: path, location });
     }
     Ok(written)
 }

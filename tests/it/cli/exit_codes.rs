@@ -170,7 +170,7 @@ fn a_flag_that_a_format_lacks_is_an_error() {
         "vbc, spirv, source",
     );
     refused(&["dis", &at("good.sl"), "--tree"], "mbs, sksl");
-    refused(&["dis", &at("good.spv"), "--json"], "sl, sksl");
+    refused(&["dis", &at("good.spv"), "--locations"], "sl");
     refused(&["dis", &at("good.spv"), "--stage", "vert"], "vbc");
     refused(&["dis", &at("good.mbs"), "--raw-id"], "vbc, spirv");
     refused(&["rewrite", &at("good.mbs"), "-o", "x", "--canonical"], "sl");

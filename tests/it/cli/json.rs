@@ -335,24 +335,140 @@ fn the_other_reports_match_their_schemas() {
 }
 
 #[test]
-fn json_without_a_report_is_an_error() {
+fn json_alone_is_enough() {
     let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let data = |name: &str| common::data(name).display().to_string();
     let trace = recorded(folder.path());
-    let picture = folder.path().join("a.png").display().to_string();
+    let (vertex, fragment) = (example("triangle.vert.s"), example("triangle.frag.s"));
+    let picture = json!({ "file": path("a.png"), "width": 32, "height": 32, "output": 0 });
+
+    let replayed = kept("replay", &["replay", &trace, "--json"]);
+    assert_eq!(replayed["jobs"].as_array().unwrap().len(), 2);
+    assert_eq!(replayed.get("picture"), None);
+    let replayed = kept("replay", &["replay", &trace, "-o", &path("a.png"), "--json"]);
+    assert_eq!(replayed["picture"], picture);
+    let draw = ["draw", &vertex, &fragment, "--size", "32x32", "--json"];
+    assert_eq!(kept("draw", &draw)["picture"]["file"], Value::Null);
+    assert_eq!(
+        kept("draw", &[&draw[..], &["-o", &path("a.png")]].concat())["picture"],
+        picture
+    );
+    let run = ["run", &vertex, &fragment, "--size", "32x32", "--json"];
+    assert_eq!(kept("run", &run)["pictures"][0]["width"], 32);
+    let run = [
+        "run",
+        &data("vbc/triangle.vbc"),
+        "--no-cache",
+        "--size",
+        "32x32",
+        "--json",
+    ];
+    assert_eq!(kept("run", &run)["pictures"][0]["height"], 32);
+    let out = path("a.png");
+    let run = [&run[..], &["-o", &out]].concat();
+    assert_eq!(kept("run", &run)["pictures"], json!([picture]));
+
+    let wgsl = data("spirv/minimal.wgsl");
+    let compiled = kept("compile", &["compile", &wgsl, "--stage", "frag", "--json"]);
+    assert!(compiled["instructions"].as_u64().unwrap() > 0);
+    let converted = kept(
+        "convert",
+        &["convert", &wgsl, "--stage", "frag", "--to", "msl", "--json"],
+    );
+    assert_eq!(converted[0]["output"], Value::Null);
+    assert!(converted[0]["text"].as_str().unwrap().contains("fragment"));
+
+    let made = path("made.vbc");
+    let [vert, frag] = ["made.vert", "made.frag"].map(&path);
+    std::fs::write(&vert, "#version 450\nvoid main() { gl_Position = vec4(0.0); }\n").unwrap();
+    let text = "#version 450\nlayout(location = 0) out vec4 tint;\nvoid main() { tint = vec4(1.0); }\n";
+    std::fs::write(&frag, text).unwrap();
+    let packed = kept(
+        "pack",
+        &["pack", "--vert", &vert, "--frag", &frag, "-o", &made, "--json"],
+    );
+    assert_eq!(packed["stages"], json!(["vert", "frag"]));
+    assert_eq!(packed["bytes"], std::fs::metadata(&made).unwrap().len());
+    let again = kept("rewrite", &["rewrite", &made, "-o", &path("again.vbc"), "--json"]);
+    assert_eq!((&again["format"], &again["unchanged"]), (&json!("vbc"), &json!(true)));
+
+    let inspected = kept("inspect", &["inspect", &trace, "--json"]);
+    let length = |key: &str| inspected[key].as_array().unwrap().len();
+    assert_eq!((length("frames"), length("jobs")), (1, 2));
+    assert_eq!(
+        (&inspected["jobs"][1]["size"], &inspected["output"]),
+        (&json!([32, 32]), &Value::Null)
+    );
+    let page = path("page.html");
+    let inspected = kept("inspect", &["inspect", &trace, "--pixel", "1,1", "-o", &page, "--json"]);
+    assert_eq!(inspected["output"], page);
+
     for arguments in [
-        &["replay", &trace, "-o", &picture, "--json"][..],
-        &["replay", &trace, "--trace", "-", "--json"],
-        &[
-            "draw",
-            &example("triangle.vert.s"),
-            &example("triangle.frag.s"),
-            "-o",
-            &picture,
-            "--json",
-        ],
-        &["run", "a.vbc", "-o", &picture, "--json"],
+        &["replay", &trace, "--trace", "-", "--json"][..],
+        &["draw", &vertex, &fragment, "-o", "-", "--json"],
+        &["rewrite", &made, "-o", "-", "--json"],
+        &["inspect", &trace, "--pixel", "1,1", "--json"],
         &["schema", "nonsense"],
     ] {
         assert_eq!(skrymir(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn instructions_match_the_schema_of_dis() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let data = |name: &str| common::data(name).display().to_string();
+    for (source, file, flag) in [
+        ("spirv/numbers.spvasm", "numbers.spv", None),
+        ("mali/every_gp.s", "gp.mbs", None),
+        ("mali/every_pp.s", "pp.mbs", None),
+        ("mali/every_gp.s", "gp.bin", Some("--gp")),
+        ("mali/every_pp.s", "pp.bin", Some("--pp")),
+    ] {
+        let (source, file) = (data(source), path(file));
+        let arguments: Vec<&str> = ["as", &source, "-o", &file].into_iter().chain(flag).collect();
+        assert_eq!(skrymir(&arguments).status.code(), Some(0), "{arguments:?}");
+    }
+    let texts = |of: &Value| -> Vec<String> {
+        let all = of.as_array().unwrap().iter();
+        all.map(|one| one["text"].as_str().unwrap().to_owned()).collect()
+    };
+    // The lines are those of the text.
+    let lines = |arguments: &[&str]| -> Vec<String> {
+        let text = String::from_utf8(skrymir(arguments).stdout).unwrap();
+        text.lines().map(str::to_owned).collect()
+    };
+    let plain = ["--no-header", "--no-indent"];
+    let module = kept("dis", &["dis", &path("numbers.spv"), "--json"]);
+    let text = lines(&[&["dis", &path("numbers.spv")][..], &plain].concat());
+    assert_eq!(texts(&module["instructions"]), text);
+    assert_eq!(module["instructions"][0]["offset"], 20);
+
+    let file = data("everything.vbc");
+    let stages = kept("dis", &["dis", &file, "--json"]);
+    let stage = kept("dis", &["dis", &file, "--stage", "frag", "--json"]);
+    let frag = stages["stages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["stage"] == "frag");
+    assert_eq!(frag, Some(&stage["stages"][0]));
+    let text = lines(&[&["dis", &file, "--stage", "frag"][..], &plain].concat());
+    assert_eq!(texts(&stage["stages"][0]["instructions"]), text);
+
+    for (file, stage) in [("gp.mbs", "vertex"), ("pp.mbs", "fragment")] {
+        let program = kept("dis", &["dis", &path(file), "--json"]);
+        assert_eq!(program["programs"][0]["stage"], stage);
+        assert_eq!(program["chunk"]["name"], "MBS1");
+        let bare = file.replace("mbs", "bin");
+        let flag = format!("--{}", &file[..2]);
+        let words = kept("dis", &["dis", &path(&bare), &flag, "--json"]);
+        assert_eq!(words["programs"], program["programs"]);
+        // Negative control: a program without its stage is invalid.
+        let mut wrong = words;
+        wrong["programs"][0].as_object_mut().unwrap().remove("stage");
+        assert!(!schema("dis").is_valid(&wrong));
     }
 }

@@ -13,5 +13,6 @@ mod languages;
 pub mod pairs;
 mod recordings;
 mod sources;
+mod uniforms;
 mod verbs;
 mod vscode;

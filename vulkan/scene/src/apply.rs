@@ -191,6 +191,31 @@ fn input(draw: &mut Draw, interface: &Interface, key: &str, numbers: &Numbers) -
     Ok(())
 }
 
+/// Names of uniforms that hold the time in seconds.
+pub const TIMES: [&str; 6] = ["time", "u_time", "uTime", "iTime", "iGlobalTime", "Time"];
+
+/// Sets the uniforms that hold the time: floats with a name of [`TIMES`].
+///
+/// # Errors
+/// When the shader has none.
+pub fn set_time(interface: &Interface, scene: &mut Scene, seconds: f64) -> Result<()> {
+    let times = interface.uniform.iter().filter_map(|member| {
+        let name = std::str::from_utf8(&member.name).ok()?;
+        let is_float = member.base == BaseType::FLOAT && member.components() * member.elements == 1;
+        (is_float && TIMES.contains(&name)).then(|| name.to_owned())
+    });
+    let times: Vec<String> = times.collect();
+    if times.is_empty() {
+        return wrong(format!(
+            "the shader has no uniform for the time: a float named {}",
+            TIMES.join(", ")
+        ));
+    }
+    let time = |name| (name, Numbers::One(seconds));
+    scene.uniform.extend(times.into_iter().map(time));
+    Ok(())
+}
+
 /// Names used by shaders whose rows count from the bottom.
 const TARGET_HEIGHT: &[u8] = b"skrymir_TargetHeight";
 
