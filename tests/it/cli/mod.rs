@@ -7,6 +7,7 @@ mod depth;
 mod ending;
 mod every_engine;
 mod exit_codes;
+mod flags;
 mod inside;
 pub(crate) mod json;
 mod languages;
