@@ -1,6 +1,8 @@
 //! Passes over modules: the output is valid, and contains the expected instructions.
 
-use skrymir_loader::spirv::{Grammar, for_wgsl, parse, print, split_interface, validate, with_signs};
+use skrymir_loader::spirv::{
+    Grammar, for_wgsl, parse, print, split_interface, transform::for_hlsl, validate, with_signs,
+};
 
 /// The text of a module after a pass; both are valid.
 fn after(text: &str, pass: fn(&[u32]) -> skrymir_loader::Result<Vec<u32>>) -> String {
@@ -438,4 +440,42 @@ OpFunctionEnd
         error.contains("EarlyFragmentTests of a shader that discards fragments (at offset 0x"),
         "{error}"
     );
+}
+
+#[test]
+fn stores_of_arrays_to_buffers_are_stores_of_elements() {
+    let text = compute(
+        "",
+        "",
+        "OpExecutionMode %main LocalSize 1 1 1",
+        "OpDecorate %inner ArrayStride 4
+OpDecorate %outer ArrayStride 12
+OpDecorate %block BufferBlock
+OpMemberDecorate %block 0 Offset 0
+OpDecorate %var DescriptorSet 0
+OpDecorate %var Binding 0
+%void = OpTypeVoid
+%type = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%two = OpConstant %uint 2
+%three = OpConstant %uint 3
+%none = OpConstant %uint 0
+%inner = OpTypeArray %uint %three
+%outer = OpTypeArray %inner %two
+%block = OpTypeStruct %outer
+%pointer = OpTypePointer Uniform %block
+%to_outer = OpTypePointer Uniform %outer
+%zeros = OpConstantNull %outer
+%var = OpVariable %pointer Uniform
+%main = OpFunction %void None %type
+%label = OpLabel
+%place = OpAccessChain %to_outer %var %none
+OpStore %place %zeros
+OpReturn
+OpFunctionEnd
+",
+    );
+    let after = after(&text, for_hlsl);
+    assert_eq!(after.matches("OpStore").count(), 6, "{after}");
+    assert_eq!(after.matches("OpCompositeExtract").count(), 8, "{after}");
 }

@@ -2,22 +2,103 @@
 
 use super::declarations::Declarations;
 use super::editor::{Editor, build, opcode};
-use super::{operations, signs};
-use crate::Result;
-use crate::spirv::{ModuleIndex, op};
+use super::operations;
+use crate::spirv::{ModuleIndex, class, op};
+use crate::{Error, Result};
 
 /// Instructions of GLSL.std.450.
 const LDEXP: u32 = 53;
 const S_CLAMP: u32 = 45;
 
+/// Limit on the elements of an array that one store writes to a buffer.
+const MAX_STORED: u64 = 4096;
+
 /// The module without operations that HLSL has with other results: products of twice as many bits, and `Ldexp`, whose
-/// power of two may be beyond the range of floats.
+/// power of two may be beyond the range of floats; and without stores of arrays to buffers, at which SPIRV-Cross hangs or
+/// crashes.
 ///
 /// # Errors
-/// Invalid for a broken module; Unsupported for an atomic comparison in memory of the other signedness.
+/// Invalid for a broken module; Unsupported for a store of an array of more than 4096 elements.
 pub fn for_hlsl(words: &[u32]) -> Result<Vec<u32>> {
-    signs::refuse_atomics(&ModuleIndex::new(words)?)?;
-    ldexp(&operations::spelled(words)?)
+    ldexp(&operations::spelled(&elements(words)?)?)
+}
+
+/// Replaces stores of arrays to buffers by stores of their elements.
+fn elements(words: &[u32]) -> Result<Vec<u32>> {
+    let index = ModuleIndex::new(words)?;
+    let mut module = Editor::new(&index)?;
+    let mut stores = Stores {
+        index: &index,
+        declared: Declarations::of(&index, &module),
+        body: Vec::with_capacity(module.body.len()),
+    };
+    let start = module.functions_start();
+    for words in module.body.split_off(start) {
+        match (opcode(&words), words.as_slice()) {
+            (op::STORE, &[_, pointer, value, ref access @ ..]) => {
+                let Some((kind, pointee)) = stores.array_in_buffer(pointer) else {
+                    stores.body.push(words);
+                    continue;
+                };
+                if stores.count(pointee) > MAX_STORED {
+                    let message = format!("a store of an array of more than {MAX_STORED} elements to a buffer");
+                    return Err(Error::unsupported("spirv", message));
+                }
+                stores.store(&mut module, [kind, pointee], [pointer, value], access);
+            }
+            _ => stores.body.push(words),
+        }
+    }
+    let Stores { declared, mut body, .. } = stores;
+    module.body.append(&mut body);
+    declared.insert(&mut module);
+    Ok(module.words())
+}
+
+/// Stores that become stores of elements.
+struct Stores<'i, 'a> {
+    index: &'i ModuleIndex<'a>,
+    declared: Declarations,
+    /// The functions so far.
+    body: Vec<Vec<u32>>,
+}
+
+impl Stores<'_, '_> {
+    /// The storage class and the array type of a pointer to an array in a buffer.
+    fn array_in_buffer(&self, pointer: u32) -> Option<(u32, u32)> {
+        let ty = self.index.definition(pointer)?.operand(0)?;
+        let [_, kind, pointee] = self.index.operands(ty, op::TYPE_POINTER)?;
+        let is_buffer = matches!(kind, class::STORAGE_BUFFER | class::UNIFORM);
+        self.index.array(pointee).filter(|_| is_buffer)?;
+        Some((kind, pointee))
+    }
+
+    /// The number of elements of an array, those of arrays in it.
+    fn count(&self, mut ty: u32) -> u64 {
+        let mut count = 1u64;
+        while let Some((element, length)) = self.index.array(ty) {
+            (ty, count) = (element, count.saturating_mul(u64::from(length)));
+        }
+        count
+    }
+
+    /// Stores a value of a type through a pointer of a storage class; `access` are memory operands.
+    fn store(&mut self, module: &mut Editor, [kind, ty]: [u32; 2], [pointer, value]: [u32; 2], access: &[u32]) {
+        let Some((element, length)) = self.index.array(ty) else {
+            self.body.push(build(op::STORE, &[&[pointer, value], access].concat()));
+            return;
+        };
+        let to_element = self.declared.ty(module, op::TYPE_POINTER, &[kind, element]);
+        for number in 0..length {
+            let at = self.declared.number(module, number);
+            let [part, place] = [(); 2].map(|()| module.fresh());
+            self.body
+                .push(build(op::COMPOSITE_EXTRACT, &[element, part, value, number]));
+            self.body
+                .push(build(op::ACCESS_CHAIN, &[to_element, place, pointer, at]));
+            self.store(module, [kind, element], [place, part], access);
+        }
+    }
 }
 
 /// Replaces `Ldexp` of 32-bit floats by two products with powers of two.

@@ -30,5 +30,5 @@ pub use hlsl::for_hlsl;
 pub use interface::split_interface;
 pub use operations::spelled as without_wide_products;
 pub use robust::bounded;
-pub use signs::with_casts as with_signs;
+pub use signs::{atomics as comparable_atomics, with_casts as with_signs};
 pub use wgsl::{PASSES, Pass, for_wgsl};

@@ -65,8 +65,8 @@ const ATOMIC: [(u16, bool); 4] = [
 /// # Errors
 /// Invalid for a broken module; Unsupported for an atomic comparison in memory of the other signedness.
 pub fn with_casts(words: &[u32]) -> Result<Vec<u32>> {
+    atomics(words)?;
     let index = ModuleIndex::new(words)?;
-    refuse_atomics(&index)?;
     let mut module = Editor::new(&index)?;
     let set = module.imported("GLSL.std.450");
     let declared = Declarations::of(&index, &module);
@@ -87,8 +87,12 @@ pub fn with_casts(words: &[u32]) -> Result<Vec<u32>> {
     Ok(module.words())
 }
 
-/// Refuses atomic comparisons that no cast changes: WGSL and HLSL compare what the memory holds.
-pub(super) fn refuse_atomics(index: &ModuleIndex) -> Result<()> {
+/// Rejects atomic comparisons that no cast changes: other languages compare what the memory holds.
+///
+/// # Errors
+/// Unsupported for an atomic comparison in memory of the other signedness; Invalid for a broken module.
+pub fn atomics(words: &[u32]) -> Result<()> {
+    let index = &ModuleIndex::new(words)?;
     for node in index.bodies() {
         let Some((_, signed)) = ATOMIC.iter().find(|(opcode, _)| *opcode == node.opcode) else {
             continue;
