@@ -43,8 +43,6 @@
 //! # }
 //! ```
 
-#![warn(unreachable_pub)]
-
 #[cfg(all(test, target_family = "wasm"))]
 #[macro_use]
 extern crate wasm_test;

@@ -13,7 +13,7 @@ const NEED: &str = "SKRYMIR_NEED_CORPUS";
 /// A folder of the corpus, which is beside the checkout if it exists.
 ///
 /// Without it the tests run only on the samples of `tests/data`, with a message; with `SKRYMIR_NEED_CORPUS` they fail.
-pub fn corpus(name: &str) -> Option<PathBuf> {
+pub(crate) fn corpus(name: &str) -> Option<PathBuf> {
     let path = Path::new(CORPUS).join(name);
     if path.is_dir() {
         return Some(path);
@@ -28,28 +28,28 @@ pub fn corpus(name: &str) -> Option<PathBuf> {
 }
 
 /// Whether whole corpora run, of which the usual tests take samples (`tests/field.sh`).
-pub fn is_whole_field() -> bool {
+pub(crate) fn is_whole_field() -> bool {
     std::env::var_os("SKRYMIR_FIELD").is_some()
 }
 
 /// The step through a corpus: one file in `sample`, or all.
-pub fn field_step(sample: usize) -> usize {
+pub(crate) fn field_step(sample: usize) -> usize {
     if is_whole_field() { 1 } else { sample.max(1) }
 }
 
 /// The checkout.
-pub fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// A sample of `tests/data`.
-pub fn data(name: &str) -> PathBuf {
+pub(crate) fn data(name: &str) -> PathBuf {
     root().join("tests/data").join(name)
 }
 
 /// All files below a folder that end in `.ext` (all files for an empty one), sorted. Prints the number of corpus files,
 /// and fails without any if the corpus is needed.
-pub fn files(top: &Path, ext: &str) -> Vec<PathBuf> {
+pub(crate) fn files(top: &Path, ext: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![top.to_owned()];
     while let Some(folder) = open.pop() {
@@ -76,14 +76,14 @@ pub fn files(top: &Path, ext: &str) -> Vec<PathBuf> {
 }
 
 /// The recordings of the 72 jobs; those of the conformance suite are in a separate folder.
-pub fn recordings(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn recordings(folder: &Path) -> Vec<PathBuf> {
     let mut found = files(folder, "trace");
     found.retain(|path| path.parent() == Some(folder));
     found
 }
 
 /// One device for all tests, with the validation layer.
-pub fn context() -> &'static Context {
+pub(crate) fn context() -> &'static Context {
     static CONTEXT: OnceLock<Context> = OnceLock::new();
     CONTEXT.get_or_init(|| {
         let watched = Options {

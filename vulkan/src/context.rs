@@ -349,14 +349,14 @@ fn new_allocator(
 
 impl Inner {
     /// The allocator.
-    pub fn allocator(&self) -> &Mutex<Allocator> {
+    pub(crate) fn allocator(&self) -> &Mutex<Allocator> {
         self.allocator
             .as_ref()
             .expect("it is there until the device is dropped")
     }
 
     /// Names a Vulkan object for debuggers and validation messages; no effect without debug utils.
-    pub fn name(&self, handle: impl vk::Handle, name: &str) {
+    pub(crate) fn name(&self, handle: impl vk::Handle, name: &str) {
         let Some(debug) = &self.debug else { return };
         let name = std::ffi::CString::new(name).unwrap_or_default();
         let info = vk::DebugUtilsObjectNameInfoEXT::default()
@@ -368,7 +368,7 @@ impl Inner {
     }
 
     /// Checks that the device supports such an image.
-    pub fn check_image(&self, desc: &vk::ImageCreateInfo<'_>) -> Result<()> {
+    pub(crate) fn check_image(&self, desc: &vk::ImageCreateInfo<'_>) -> Result<()> {
         let tiling = vk::ImageTiling::OPTIMAL;
         let flags = vk::ImageCreateFlags::empty();
         // SAFETY: the physical device belongs to the instance.
@@ -402,7 +402,7 @@ impl Inner {
     }
 
     /// The device's support for images (`optimal`) and texel buffers of a format.
-    pub fn format_properties(&self, format: vk::Format) -> vk::FormatProperties {
+    pub(crate) fn format_properties(&self, format: vk::Format) -> vk::FormatProperties {
         // SAFETY: the physical device belongs to the instance, which `self` or the engine keeps alive.
         unsafe {
             self.instance

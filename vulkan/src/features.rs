@@ -35,7 +35,7 @@ pub(crate) struct Vk12 {
 
 impl Features {
     /// The features of a device.
-    pub fn of(instance: &ash::Instance, device: vk::PhysicalDevice) -> Self {
+    pub(crate) fn of(instance: &ash::Instance, device: vk::PhysicalDevice) -> Self {
         // SAFETY: `device` was enumerated from `instance`.
         let api = unsafe { instance.get_physical_device_properties(device) }.api_version;
         let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
@@ -54,7 +54,7 @@ impl Features {
     }
 
     /// The features in these structures, either reported or enabled.
-    pub fn from_vulkan(
+    pub(crate) fn from_vulkan(
         core: &vk::PhysicalDeviceFeatures,
         v11: &vk::PhysicalDeviceVulkan11Features<'_>,
         v12: &vk::PhysicalDeviceVulkan12Features<'_>,
@@ -80,7 +80,7 @@ impl Features {
     }
 
     /// Whether the device has a feature; every feature here is also enabled.
-    pub fn has(&self, feature: Feature) -> bool {
+    pub(crate) fn has(&self, feature: Feature) -> bool {
         let core = &self.core;
         match feature {
             Feature::ScalarBlockLayout => self.v12.scalar_block_layout,
@@ -104,7 +104,7 @@ impl Features {
 
     /// Whether arrays of every kind of resource except texel buffers can be indexed (few shaders use those; they are
     /// rejected by feature).
-    pub fn indexes_tables(&self) -> bool {
+    pub(crate) fn indexes_tables(&self) -> bool {
         self.core.shader_sampled_image_array_dynamic_indexing != 0
             && self.core.shader_storage_image_array_dynamic_indexing != 0
             && self.core.shader_storage_buffer_array_dynamic_indexing != 0
@@ -112,7 +112,7 @@ impl Features {
 
     /// Whether VBC's full tables can be bound once and indexed (as in the engine that defined the format: partially
     /// bound tables, indexed dynamically).
-    pub fn bindless(&self) -> bool {
+    pub(crate) fn bindless(&self) -> bool {
         self.v12.partially_bound && self.indexes_tables()
     }
 }

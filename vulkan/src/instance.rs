@@ -87,7 +87,7 @@ fn no_vulkan(error: &ash::LoadingError) -> String {
 }
 
 impl Instance {
-    pub fn new(validation: Validation) -> Result<Self> {
+    pub(crate) fn new(validation: Validation) -> Result<Self> {
         let entry = entry()?;
         // SAFETY: plain queries of a loaded entry.
         let (layers, extensions) = unsafe {
@@ -168,7 +168,7 @@ impl Instance {
         Ok(())
     }
 
-    pub fn physical(&self) -> Result<Vec<vk::PhysicalDevice>> {
+    pub(crate) fn physical(&self) -> Result<Vec<vk::PhysicalDevice>> {
         // SAFETY: the instance is alive.
         unsafe { self.raw.enumerate_physical_devices() }.call("vkEnumeratePhysicalDevices")
     }

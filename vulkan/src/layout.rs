@@ -182,7 +182,7 @@ pub(crate) struct Layouts {
 impl Layouts {
     /// Layouts for checked bindings. Unused sets below used ones are empty, so that set 2 keeps its number. `partial`
     /// marks tables that are not filled to the last element.
-    pub fn new(
+    pub(crate) fn new(
         context: &std::sync::Arc<Inner>,
         merged: &BTreeMap<(u32, u32), Bound>,
         push: Option<vk::PushConstantRange>,

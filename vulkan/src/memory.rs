@@ -18,7 +18,7 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     /// A buffer of `size` bytes (at least 4, because Vulkan does not allow empty buffers).
-    pub fn new(
+    pub(crate) fn new(
         context: &Arc<Inner>,
         name: &str,
         size: u64,
@@ -55,7 +55,7 @@ impl Buffer {
     }
 
     /// A host-visible buffer filled with `bytes`.
-    pub fn staging(context: &Arc<Inner>, name: &str, bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn staging(context: &Arc<Inner>, name: &str, bytes: &[u8]) -> Result<Self> {
         let usage = vk::BufferUsageFlags::TRANSFER_SRC;
         let mut buffer = Self::new(context, name, bytes.len() as u64, usage, MemoryLocation::CpuToGpu)?;
         buffer.fill(bytes)?;
@@ -63,7 +63,7 @@ impl Buffer {
     }
 
     /// Fills a host-visible buffer from its start.
-    pub fn fill(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn fill(&mut self, bytes: &[u8]) -> Result<()> {
         let mapped = self.allocation.as_mut().and_then(Allocation::mapped_slice_mut);
         let mapped = mapped.ok_or_else(|| Error::memory("host-visible memory is not mapped"))?;
         mapped[..bytes.len()].copy_from_slice(bytes);
@@ -71,7 +71,7 @@ impl Buffer {
     }
 
     /// The bytes of a host-visible buffer; the device must be done with it.
-    pub fn bytes(&self) -> Result<&[u8]> {
+    pub(crate) fn bytes(&self) -> Result<&[u8]> {
         let mapped = self.allocation.as_ref().and_then(Allocation::mapped_slice);
         Ok(&mapped.ok_or_else(|| Error::memory("read-back memory is not mapped"))?[..self.size as usize])
     }
@@ -101,7 +101,7 @@ pub(crate) struct ImageDesc {
 
 impl ImageDesc {
     /// A single-layer colour image, for render targets and input attachments.
-    pub fn flat(format: vk::Format, size: [u32; 2], usage: vk::ImageUsageFlags) -> Self {
+    pub(crate) fn flat(format: vk::Format, size: [u32; 2], usage: vk::ImageUsageFlags) -> Self {
         Self {
             kind: vk::ImageType::TYPE_2D,
             view: vk::ImageViewType::TYPE_2D,
@@ -120,7 +120,7 @@ impl ImageDesc {
     }
 
     /// Checks that the device supports such an image.
-    pub fn check(&self, context: &Inner) -> Result<()> {
+    pub(crate) fn check(&self, context: &Inner) -> Result<()> {
         let info = vk::ImageCreateInfo::default()
             .image_type(self.kind)
             .format(self.format)
@@ -143,7 +143,7 @@ pub(crate) struct Image {
 
 impl Image {
     /// An image in device memory.
-    pub fn new(context: &Arc<Inner>, name: &str, desc: ImageDesc) -> Result<Self> {
+    pub(crate) fn new(context: &Arc<Inner>, name: &str, desc: ImageDesc) -> Result<Self> {
         let cube = matches!(desc.view, vk::ImageViewType::CUBE);
         let info = vk::ImageCreateInfo::default()
             .flags(if cube {
@@ -195,7 +195,7 @@ impl Image {
     }
 
     /// The whole image.
-    pub fn range(&self) -> vk::ImageSubresourceRange {
+    pub(crate) fn range(&self) -> vk::ImageSubresourceRange {
         vk::ImageSubresourceRange {
             aspect_mask: self.desc.aspect,
             base_mip_level: 0,
@@ -206,12 +206,12 @@ impl Image {
     }
 
     /// The copy region of the whole base level, to or from a tightly packed buffer.
-    pub fn copy(&self) -> vk::BufferImageCopy {
+    pub(crate) fn copy(&self) -> vk::BufferImageCopy {
         self.copy_level(0)
     }
 
     /// The same for any level.
-    pub fn copy_level(&self, level: u32) -> vk::BufferImageCopy {
+    pub(crate) fn copy_level(&self, level: u32) -> vk::BufferImageCopy {
         let layers = vk::ImageSubresourceLayers {
             aspect_mask: self.desc.aspect,
             mip_level: level,

@@ -40,7 +40,7 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    pub fn new(
+    pub(crate) fn new(
         program: &ProgramInner,
         draw: &Draw,
         attachments: &Attachments<'_>,
@@ -384,7 +384,12 @@ pub(crate) struct Recipe<'a> {
 
 impl Recipe<'_> {
     /// Creates the pipeline for a target; the recipe was checked against the device.
-    pub fn create(&self, context: &Inner, target: &Target<'_>, cache: Option<&PipelineCache>) -> Result<vk::Pipeline> {
+    pub(crate) fn create(
+        &self,
+        context: &Inner,
+        target: &Target<'_>,
+        cache: Option<&PipelineCache>,
+    ) -> Result<vk::Pipeline> {
         let vertex = vk::PipelineVertexInputStateCreateInfo::default()
             .vertex_binding_descriptions(&self.input.bindings)
             .vertex_attribute_descriptions(&self.input.attributes);

@@ -280,7 +280,7 @@ impl Program {
 
 impl ProgramInner {
     /// The shader stages in pipeline order.
-    pub fn stage_infos(&self) -> impl Iterator<Item = vk::PipelineShaderStageCreateInfo<'static>> + '_ {
+    pub(crate) fn stage_infos(&self) -> impl Iterator<Item = vk::PipelineShaderStageCreateInfo<'static>> + '_ {
         self.stages.iter().map(|(stage, module)| {
             vk::PipelineShaderStageCreateInfo::default()
                 .stage(*stage)
@@ -290,7 +290,7 @@ impl ProgramInner {
     }
 
     /// The pipeline stages that run its code.
-    pub fn pipeline_stages(&self) -> vk::PipelineStageFlags {
+    pub(crate) fn pipeline_stages(&self) -> vk::PipelineStageFlags {
         let stage = |(flag, _): &(vk::ShaderStageFlags, vk::ShaderModule)| match *flag {
             vk::ShaderStageFlags::VERTEX => vk::PipelineStageFlags::VERTEX_SHADER,
             vk::ShaderStageFlags::TESSELLATION_CONTROL => vk::PipelineStageFlags::TESSELLATION_CONTROL_SHADER,

@@ -20,7 +20,7 @@ pub(crate) struct Readback {
 }
 
 impl Readback {
-    pub fn new(
+    pub(crate) fn new(
         context: &Arc<Inner>,
         draw: &Draw,
         targets: &[(Output, Image)],
@@ -66,7 +66,7 @@ impl Readback {
     }
 
     /// Records the copies; targets are already transfer sources, shader writes are made visible here.
-    pub fn record(
+    pub(crate) fn record(
         &self,
         context: &Inner,
         commands: vk::CommandBuffer,
@@ -114,7 +114,7 @@ impl Readback {
     }
 
     /// The bytes, once the device is done.
-    pub fn frame(&self) -> Result<Frame> {
+    pub(crate) fn frame(&self) -> Result<Frame> {
         let mut frame = Frame::default();
         for (output, format, buffer) in &self.targets {
             let count = self.size[0] as usize * self.size[1] as usize * format.size();

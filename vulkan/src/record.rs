@@ -39,7 +39,7 @@ impl Uploads {
     }
 
     /// Fills a buffer from its start.
-    pub fn buffer(&mut self, buffer: &Buffer, bytes: &[u8]) {
+    pub(crate) fn buffer(&mut self, buffer: &Buffer, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
         }
@@ -55,7 +55,7 @@ impl Uploads {
     }
 
     /// Fills an image, level by level in texels of `size` bytes, and leaves it in `layout`.
-    pub fn image(&mut self, image: &Image, bytes: &[u8], size: usize, layout: vk::ImageLayout) {
+    pub(crate) fn image(&mut self, image: &Image, bytes: &[u8], size: usize, layout: vk::ImageLayout) {
         let mut offset = self.stage(bytes);
         let copies = (0..image.desc.levels).map(|level| {
             let copy = image.copy_level(level).buffer_offset(offset);
@@ -75,7 +75,7 @@ impl Uploads {
 
     /// Records all copies, and makes them visible to the stages that read them; the returned buffer must outlive the
     /// submission.
-    pub fn record(
+    pub(crate) fn record(
         &self,
         context: &Arc<Inner>,
         commands: vk::CommandBuffer,
@@ -158,7 +158,7 @@ pub(crate) struct Sampler(vk::Sampler, Arc<Inner>);
 
 impl Sampler {
     /// The sampler.
-    pub fn raw(&self) -> vk::Sampler {
+    pub(crate) fn raw(&self) -> vk::Sampler {
         self.0
     }
 }
@@ -192,7 +192,7 @@ pub(crate) struct Bindings {
 }
 
 impl Bindings {
-    pub fn new(program: &ProgramInner, draw: &Draw, inputs: &[Image], uploads: &mut Uploads) -> Result<Self> {
+    pub(crate) fn new(program: &ProgramInner, draw: &Draw, inputs: &[Image], uploads: &mut Uploads) -> Result<Self> {
         let context = &program.context;
         let mut bindings = Self {
             sets: Vec::new(),

@@ -3,7 +3,7 @@
 use crate::ir::{Block, BlockData, Function, Op, Term, Value};
 
 /// Puts a block on every edge from a block with two ways to one with two origins and phis.
-pub fn split_critical(function: &mut Function) {
+pub(crate) fn split_critical(function: &mut Function) {
     for from in function.order() {
         let Term::Branch(value, then, other) = function.block(from).term else {
             continue;
@@ -37,7 +37,7 @@ pub fn split_critical(function: &mut Function) {
 }
 
 /// Cuts blocks into pieces of at most `length` operations.
-pub fn split_long(function: &mut Function, length: usize) {
+pub(crate) fn split_long(function: &mut Function, length: usize) {
     for block in function.order() {
         let mut at = block;
         while function.block(at).insts.len() > length {
@@ -74,7 +74,7 @@ pub fn split_long(function: &mut Function, length: usize) {
 }
 
 /// What a block's end copies into the phis behind it: phi and value.
-pub fn copies(function: &Function, from: Block) -> Vec<(Value, Value)> {
+pub(crate) fn copies(function: &Function, from: Block) -> Vec<(Value, Value)> {
     let Term::Jump(to) = function.block(from).term else {
         return Vec::new();
     };

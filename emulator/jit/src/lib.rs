@@ -33,8 +33,6 @@
 //! Inside, each stage only uses those before it: `analysis` finds ranges, uniformity and the schedule of a graph, `codegen`
 //! allocates registers and writes instructions, `runtime` makes code executable and calls it, which is all that is `unsafe`.
 
-#![warn(unreachable_pub)]
-
 #[cfg(all(test, target_family = "wasm"))]
 #[macro_use]
 extern crate wasm_test;

@@ -16,7 +16,7 @@ pub(crate) struct Near {
 
 impl Near {
     /// Watches a pixel.
-    pub fn new(at: (u32, u32)) -> Self {
+    pub(crate) fn new(at: (u32, u32)) -> Self {
         Self {
             at,
             watched: Observed::new(Tell::Pixel(at.0, at.1), Box::new(std::io::sink())),
@@ -25,7 +25,7 @@ impl Near {
     }
 
     /// What was seen.
-    pub fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         // Nothing is written that could fail.
         self.watched.report().unwrap_or_default()
     }

@@ -11,7 +11,7 @@ mod flags;
 mod inside;
 pub(crate) mod json;
 mod languages;
-pub mod pairs;
+pub(crate) mod pairs;
 mod recordings;
 mod sources;
 mod uniforms;

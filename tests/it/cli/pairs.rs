@@ -30,7 +30,7 @@ fn is_taken(file: &Path, folder: &Path) -> bool {
 }
 
 /// The pairs of `field/samples`: vertex and fragment shader.
-pub fn pairs() -> Vec<(PathBuf, PathBuf)> {
+pub(crate) fn pairs() -> Vec<(PathBuf, PathBuf)> {
     let Some(field) = common::corpus("field") else {
         return Vec::new();
     };

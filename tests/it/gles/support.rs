@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The driver, or a message about why it is missing.
-pub fn driver() -> Option<&'static Driver> {
+pub(crate) fn driver() -> Option<&'static Driver> {
     static DRIVER: OnceLock<Option<Driver>> = OnceLock::new();
     let prepare = || match Driver::prepare(Machine::ARM) {
         Ok(driver) => Some(driver),
@@ -22,7 +22,7 @@ pub fn driver() -> Option<&'static Driver> {
 }
 
 /// Whether a set of Debian's packages is present or may be fetched (`SKRYMIR_NEED_DESKTOP`); prints a message if not.
-pub fn fetched(set: &str) -> bool {
+pub(crate) fn fetched(set: &str) -> bool {
     let there = skrymir::gles::cache().is_ok_and(|cache| cache.join(format!("desktop/done-{set}")).is_file());
     if driver().is_some() && (there || std::env::var_os("SKRYMIR_NEED_DESKTOP").is_some()) {
         return true;
@@ -32,12 +32,12 @@ pub fn fetched(set: &str) -> bool {
 }
 
 /// A program of `tests/gles`, built.
-pub fn program(driver: &Driver, name: &str) -> PathBuf {
+pub(crate) fn program(driver: &Driver, name: &str) -> PathBuf {
     built(driver, "gles", name)
 }
 
 /// A program of a folder of `tests`, built.
-pub fn built(driver: &Driver, folder: &str, name: &str) -> PathBuf {
+pub(crate) fn built(driver: &Driver, folder: &str, name: &str) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{folder}/{name}.c"));
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -47,13 +47,13 @@ pub fn built(driver: &Driver, folder: &str, name: &str) -> PathBuf {
 }
 
 /// Runs `skrymir gles` with arguments.
-pub fn gles(options: &[&str], program: &Path, arguments: &[&str]) -> Output {
+pub(crate) fn gles(options: &[&str], program: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
     command.arg("gles").args(options).arg("--").arg(program).args(arguments);
     command.output().expect("the command runs")
 }
 
-pub fn text(output: &Output) -> String {
+pub(crate) fn text(output: &Output) -> String {
     format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),
@@ -62,7 +62,7 @@ pub fn text(output: &Output) -> String {
 }
 
 /// A program of `tests/gles` that needs no driver, built for this machine.
-pub fn native(name: &str) -> PathBuf {
+pub(crate) fn native(name: &str) -> PathBuf {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-native-{number}"));
@@ -77,7 +77,7 @@ pub fn native(name: &str) -> PathBuf {
 }
 
 /// A server that ends with its test.
-pub struct Served(Child);
+pub(crate) struct Served(Child);
 
 impl std::ops::Deref for Served {
     type Target = Child;
@@ -102,7 +102,7 @@ impl Drop for Served {
 }
 
 /// A server in a folder, and the environment it printed.
-pub fn server(place: &Path) -> (Served, String) {
+pub(crate) fn server(place: &Path) -> (Served, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
     let mut server = command
         .args(["gles", "--serve"])

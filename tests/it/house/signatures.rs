@@ -5,7 +5,7 @@ use crate::common;
 use std::path::{Path, PathBuf};
 
 /// The libraries; the facade exists for the command line.
-pub const LIBRARIES: [&str; 19] = [
+pub(super) const LIBRARIES: [&str; 19] = [
     "",
     "emulator/compiler",
     "emulator/gles",

@@ -37,7 +37,7 @@ void main() {
 ";
 
 /// Width and height of the pictures.
-pub const SIZE: [u32; 2] = [160, 120];
+pub(super) const SIZE: [u32; 2] = [160, 120];
 
 /// Bytes for each draw's own data.
 const APART: u32 = 0x1000;
@@ -258,7 +258,7 @@ impl Base {
 }
 
 /// A recording with this number of frames, each with this number of draws.
-pub fn recording(frames: u32, draws: u32) -> Vec<u8> {
+pub(super) fn recording(frames: u32, draws: u32) -> Vec<u8> {
     let base = base();
     let (mut own, mut vertex, mut listed) = (Vec::new(), Vec::new(), Vec::new());
     let first = base

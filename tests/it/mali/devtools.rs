@@ -13,7 +13,7 @@ const NEED: &str = "SKRYMIR_NEED_BROWSER";
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A browser with one page.
-pub struct Browser {
+pub(crate) struct Browser {
     child: Child,
     to: ChildStdin,
     from: Receiver<Value>,
@@ -29,7 +29,7 @@ pub struct Browser {
 
 impl Browser {
     /// A browser with an empty page; `None`, with a message, if there is none.
-    pub fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         let names = ["chromium", "chromium-browser", "google-chrome"];
         let Some(program) = names.iter().find_map(|name| which::which(name).ok()) else {
             assert!(std::env::var_os(NEED).is_none(), "no Chromium here, and {NEED} is set");
@@ -98,7 +98,7 @@ impl Browser {
     }
 
     /// Calls a method and returns its result.
-    pub fn call(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
         self.next += 1;
         let mut message = json!({ "id": self.next, "method": method, "params": params });
         if let Some(session) = &self.session {
@@ -135,7 +135,7 @@ impl Browser {
     }
 
     /// Navigates to a page; returns the load time.
-    pub fn go(&mut self, url: &str) -> Duration {
+    pub(crate) fn go(&mut self, url: &str) -> Duration {
         // A fragment of the same page would not be loaded again.
         self.load("about:blank");
         self.load(url)
@@ -152,7 +152,7 @@ impl Browser {
     }
 
     /// The value of an expression on the page.
-    pub fn ask(&mut self, expression: &str) -> Value {
+    pub(crate) fn ask(&mut self, expression: &str) -> Value {
         let params = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let result = self.call("Runtime.evaluate", params);
         assert!(
@@ -164,7 +164,7 @@ impl Browser {
     }
 
     /// What an expression comes to in the page's only frame, which has a process of its own; nothing where there is none.
-    pub fn ask_frame(&mut self, expression: &str) -> Value {
+    pub(crate) fn ask_frame(&mut self, expression: &str) -> Value {
         let page = self.session.take();
         let targets = self.call("Target.getTargets", json!({ "filter": [{}] }))["targetInfos"].clone();
         let mut targets = targets.as_array().into_iter().flatten();
@@ -180,7 +180,7 @@ impl Browser {
     }
 
     /// Waits until an expression is true on the page.
-    pub fn wait(&mut self, expression: &str) {
+    pub(crate) fn wait(&mut self, expression: &str) {
         let start = Instant::now();
         while self.ask(expression) != true {
             assert!(start.elapsed() < TIMEOUT, "never true: {expression}");
@@ -189,7 +189,7 @@ impl Browser {
     }
 
     /// Clicks at a position of the window.
-    pub fn click(&mut self, x: f64, y: f64) {
+    pub(crate) fn click(&mut self, x: f64, y: f64) {
         for kind in ["mousePressed", "mouseReleased"] {
             let params = json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1 });
             self.call("Input.dispatchMouseEvent", params);
@@ -197,7 +197,7 @@ impl Browser {
     }
 
     /// Presses a key that inserts no text.
-    pub fn press(&mut self, key: &str, code: u32) {
+    pub(crate) fn press(&mut self, key: &str, code: u32) {
         for kind in ["rawKeyDown", "keyUp"] {
             let params = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
             self.call("Input.dispatchKeyEvent", params);
@@ -205,7 +205,7 @@ impl Browser {
     }
 
     /// Presses Enter where the focus is, as a key that inserts a text: links follow only that.
-    pub fn enter(&mut self) {
+    pub(crate) fn enter(&mut self) {
         for kind in ["keyDown", "keyUp"] {
             let mut params = json!({ "type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13 });
             if kind == "keyDown" {
@@ -216,18 +216,18 @@ impl Browser {
     }
 
     /// Types a text where the focus is.
-    pub fn type_text(&mut self, text: &str) {
+    pub(crate) fn type_text(&mut self, text: &str) {
         self.call("Input.insertText", json!({ "text": text }));
     }
 
     /// Makes the window's inside another size.
-    pub fn resize(&mut self, width: u32, height: u32) {
+    pub(crate) fn resize(&mut self, width: u32, height: u32) {
         let params = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
         self.call("Emulation.setDeviceMetricsOverride", params);
     }
 
     /// Drops a file at a place of the window.
-    pub fn drop_file(&mut self, x: f64, y: f64, path: &std::path::Path) {
+    pub(crate) fn drop_file(&mut self, x: f64, y: f64, path: &std::path::Path) {
         let data = json!({ "items": [], "files": [path], "dragOperationsMask": 1 });
         for kind in ["dragEnter", "dragOver", "drop"] {
             self.call(
@@ -238,7 +238,7 @@ impl Browser {
     }
 
     /// Saves the page's downloads in a folder.
-    pub fn download_to(&mut self, folder: &std::path::Path) {
+    pub(crate) fn download_to(&mut self, folder: &std::path::Path) {
         let page = self.session.take();
         let params = json!({ "behavior": "allow", "downloadPath": folder });
         self.call("Browser.setDownloadBehavior", params);
@@ -246,7 +246,7 @@ impl Browser {
     }
 
     /// A picture of a rectangle of the page: left, top, width, height.
-    pub fn screenshot(&mut self, [x, y, width, height]: [f64; 4]) -> Vec<u8> {
+    pub(crate) fn screenshot(&mut self, [x, y, width, height]: [f64; 4]) -> Vec<u8> {
         let clip = json!({ "x": x, "y": y, "width": width, "height": height, "scale": 1 });
         let params = json!({ "format": "png", "clip": clip, "captureBeyondViewport": true });
         let data = self.call("Page.captureScreenshot", params)["data"].clone();
@@ -254,7 +254,7 @@ impl Browser {
     }
 
     /// The visible nodes of the accessibility tree: role, name, and whether they are focusable.
-    pub fn accessible(&mut self) -> Vec<(String, String, bool)> {
+    pub(crate) fn accessible(&mut self) -> Vec<(String, String, bool)> {
         let tree = self.call("Accessibility.getFullAXTree", json!({}));
         let nodes = tree["nodes"].as_array().unwrap().iter();
         let visible = nodes.filter(|node| node["ignored"] != true);

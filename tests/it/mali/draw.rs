@@ -239,7 +239,7 @@ const CASES: [Case; 12] = [
 ];
 
 /// Visits the draws of all fragment programs.
-pub fn all(mut visit: impl FnMut(&str, &Draw<'_>)) {
+pub(super) fn all(mut visit: impl FnMut(&str, &Draw<'_>)) {
     each(|case, draw| visit(case.name, draw));
 }
 

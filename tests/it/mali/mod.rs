@@ -4,7 +4,7 @@ mod animation;
 mod browser;
 mod cli;
 mod conformance;
-pub mod devtools;
+pub(crate) mod devtools;
 mod diff;
 mod draw;
 mod engines;

@@ -265,7 +265,7 @@ fn drawn(pair: &Pair) -> Picture {
 }
 
 /// Every pair's name and draw.
-pub fn all(mut visit: impl FnMut(&str, &Draw<'_>)) {
+pub(super) fn all(mut visit: impl FnMut(&str, &Draw<'_>)) {
     for pair in &PAIRS {
         with_draw(pair, |draw| visit(pair.name, draw));
     }

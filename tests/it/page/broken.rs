@@ -6,7 +6,7 @@ use std::path::Path;
 use wasm_door::{Recording, Shaders, files};
 
 /// Names and bytes of files that are wrong, or may be.
-pub fn all() -> Vec<(String, Vec<u8>)> {
+pub(super) fn all() -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
     for folder in ["findings", "sl/errors"] {
         for path in common::files(&common::data(folder), "") {
@@ -40,7 +40,7 @@ pub fn all() -> Vec<(String, Vec<u8>)> {
 }
 
 /// What the command says of a file: of `info` and of `check`.
-pub fn answer(folder: &Path, name: &str, bytes: &[u8]) -> [String; 2] {
+pub(super) fn answer(folder: &Path, name: &str, bytes: &[u8]) -> [String; 2] {
     std::fs::write(folder.join(name), bytes).unwrap();
     let info = skrymir(folder, &["info", name]);
     let check = skrymir(folder, &["check", name]);

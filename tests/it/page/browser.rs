@@ -33,7 +33,7 @@ fn page() -> Option<PathBuf> {
 }
 
 /// A recording of our own.
-pub fn recording() -> Vec<u8> {
+pub(super) fn recording() -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let (_, texts, scene) = examples().swap_remove(1);
     let mut arguments = written(folder.path(), &texts, &scene);

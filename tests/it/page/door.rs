@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use wasm_door::{Recording, Scene, Shaders, files};
 
 /// Runs the command in a folder.
-pub fn skrymir(folder: &Path, arguments: &[&str]) -> Output {
+pub(super) fn skrymir(folder: &Path, arguments: &[&str]) -> Output {
     let command = Command::new(env!("CARGO_BIN_EXE_skrymir"))
         .args(arguments)
         .current_dir(folder)
@@ -15,16 +15,16 @@ pub fn skrymir(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 /// What the command says went wrong, without its name.
-pub fn said(output: &Output) -> String {
+pub(super) fn said(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     text.strip_prefix("skrymir: ").unwrap_or(&text).trim_end().to_owned()
 }
 
 /// An example of the page's: its title, its texts by name, and its scene.
-pub type Example = (&'static str, Vec<(&'static str, String)>, String);
+pub(super) type Example = (&'static str, Vec<(&'static str, String)>, String);
 
 /// The page's examples.
-pub fn examples() -> Vec<Example> {
+pub(super) fn examples() -> Vec<Example> {
     let read = |name: &str| std::fs::read_to_string(common::root().join("docs/page/examples").join(name)).expect(name);
     let pair = |title, vertex: &str, fragment: &str, scene: &str| {
         let texts = vec![("shader.vert", read(vertex)), ("shader.frag", read(fragment))];
@@ -44,7 +44,7 @@ pub fn examples() -> Vec<Example> {
 }
 
 /// Texts and a scene in a folder, and the arguments of `draw` for them.
-pub fn written(folder: &Path, texts: &[(&'static str, String)], scene: &str) -> Vec<&'static str> {
+pub(super) fn written(folder: &Path, texts: &[(&'static str, String)], scene: &str) -> Vec<&'static str> {
     for (name, text) in texts {
         std::fs::write(folder.join(name), text).unwrap();
     }
@@ -56,7 +56,7 @@ pub fn written(folder: &Path, texts: &[(&'static str, String)], scene: &str) -> 
 }
 
 /// The picture that the command draws.
-pub fn drawn(folder: &Path, texts: &[(&'static str, String)], scene: &str) -> skrymir::picture::Picture {
+pub(super) fn drawn(folder: &Path, texts: &[(&'static str, String)], scene: &str) -> skrymir::picture::Picture {
     let mut arguments = written(folder, texts, scene);
     arguments.extend(["-o", "out.png"]);
     let output = skrymir(folder, &arguments);

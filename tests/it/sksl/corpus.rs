@@ -57,7 +57,7 @@ fn every_file_reads_prints_and_writes_back() {
 }
 
 /// Our own sample: a checkerboard-like product of the coordinates, tinted by a uniform.
-pub fn sample() -> sksl::Tree {
+pub(crate) fn sample() -> sksl::Tree {
     use sksl::*;
     let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
     let tint = b.uniform("half4", "tint");

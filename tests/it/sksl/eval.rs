@@ -19,7 +19,7 @@ enum Flow {
 }
 
 /// The interpreter of one program.
-pub struct Eval<'a> {
+pub(super) struct Eval<'a> {
     tree: &'a Tree,
     variables: HashMap<Ref, Value>,
     bodies: HashMap<Ref, Handle<Statement>>,
@@ -35,7 +35,7 @@ pub struct Eval<'a> {
 }
 
 impl<'a> Eval<'a> {
-    pub fn new(tree: &'a Tree, uniforms: &'a HashMap<String, Value>) -> Self {
+    pub(super) fn new(tree: &'a Tree, uniforms: &'a HashMap<String, Value>) -> Self {
         let mut bodies = HashMap::new();
         for (_, element) in tree.elements.iter() {
             if let Element::Function { declaration, body } = element {
@@ -56,7 +56,7 @@ impl<'a> Eval<'a> {
     }
 
     /// The colour of the pixel with this centre; `input` and `dest` are the arguments of filters and blenders.
-    pub fn color(&mut self, at: [f32; 2], input: &Value, dest: &Value) -> Outcome<[f32; 4]> {
+    pub(super) fn color(&mut self, at: [f32; 2], input: &Value, dest: &Value) -> Outcome<[f32; 4]> {
         self.at = at;
         self.fuel = 2_000_000;
         self.variables.clear();
@@ -149,7 +149,7 @@ impl<'a> Eval<'a> {
     }
 
     /// The initial value of a variable.
-    pub fn zero(&self, ty: Ref) -> Outcome<Value> {
+    pub(super) fn zero(&self, ty: Ref) -> Outcome<Value> {
         Ok(match self.type_of(ty)? {
             Type::Nums(class, columns, rows) => Value::Nums {
                 columns,

@@ -4,7 +4,7 @@ use super::value::{Class, Num, Outcome, Value, unknown};
 use loader::sksl::Operator;
 
 /// Applies a function to every component.
-pub fn map(value: &Value, f: impl Fn(Num) -> Num) -> Outcome<Value> {
+pub(super) fn map(value: &Value, f: impl Fn(Num) -> Num) -> Outcome<Value> {
     match value {
         Value::Nums { columns, rows, all } => Ok(Value::Nums {
             columns: *columns,
@@ -102,7 +102,7 @@ fn unsigned(a: u32, op: Operator, b: Num) -> Num {
 }
 
 /// `a op b` with the products of matrices.
-pub fn arithmetic(a: &Value, op: Operator, b: &Value) -> Outcome<Value> {
+pub(super) fn arithmetic(a: &Value, op: Operator, b: &Value) -> Outcome<Value> {
     if op == Operator::STAR
         && let (
             Value::Nums {
@@ -171,7 +171,7 @@ fn clamp(x: f32, low: f32, high: f32) -> f32 {
 }
 
 /// Calls a builtin function with these arguments.
-pub fn function(name: &str, all: &[Value]) -> Outcome<Value> {
+pub(super) fn function(name: &str, all: &[Value]) -> Outcome<Value> {
     let whole = all
         .first()
         .is_some_and(|v| v.nums().is_ok_and(|n| n.iter().all(|n| n.class() != Class::Float)));

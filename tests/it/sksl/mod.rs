@@ -1,12 +1,12 @@
 //! SkSL binaries: format, rules, translation, pictures.
 
 mod cli;
-pub mod corpus;
+pub(crate) mod corpus;
 mod corruption;
 mod eval;
 mod math;
 mod pictures;
 mod random_program;
-pub mod samples;
+pub(crate) mod samples;
 mod translate;
 mod value;

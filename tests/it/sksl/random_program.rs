@@ -226,7 +226,7 @@ impl Maker {
 }
 
 /// A runtime shader whose colour differs in every pixel.
-pub fn program(seed: u64) -> Tree {
+pub(super) fn program(seed: u64) -> Tree {
     let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
     let (tint, shift) = (b.uniform("float4", "tint"), b.uniform("float2", "shift"));
     let mut made = Maker {

@@ -10,7 +10,7 @@ fn with(flags: u32) -> Modifiers {
 }
 
 /// `half4(p * 0.125, 1, 1) * tint`: red grows to the right, green downwards, over eight pixels.
-pub fn effect() -> Tree {
+pub(crate) fn effect() -> Tree {
     let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
     let tint = b.uniform("half4", "tint");
     let at = b.parameter("float2", "p", 10009);
@@ -27,7 +27,7 @@ pub fn effect() -> Tree {
 }
 
 /// A colour filter that swaps red and blue.
-pub fn filter() -> Tree {
+pub(crate) fn filter() -> Tree {
     let mut b = Builder::new(ProgramKind::RUNTIME_COLOR_FILTER);
     let color = b.parameter("half4", "color", 10010);
     let main = b.function("half4", "main", &[color]);
@@ -42,7 +42,7 @@ pub fn filter() -> Tree {
 }
 
 /// `void main() { sk_FragColor = color; }` with an input, a uniform matrix and a sampler where asked for.
-pub fn fragment(input: bool, sampler: bool) -> Tree {
+pub(crate) fn fragment(input: bool, sampler: bool) -> Tree {
     let mut b = Builder::new(ProgramKind::FRAGMENT);
     let color = match input {
         true => b.global("half4", "color", with(modifier::IN), None),
@@ -63,12 +63,12 @@ pub fn fragment(input: bool, sampler: bool) -> Tree {
 }
 
 /// Passes `place` on as the position and `paint` as the colour.
-pub fn vertex() -> Tree {
+pub(crate) fn vertex() -> Tree {
     any_vertex(false)
 }
 
 /// The same with positions in pixels, which `sk_RTAdjust` transforms to clip space.
-pub fn vertex_in_pixels() -> Tree {
+pub(crate) fn vertex_in_pixels() -> Tree {
     any_vertex(true)
 }
 
@@ -101,7 +101,7 @@ fn any_vertex(in_pixels: bool) -> Tree {
 }
 
 /// A generic program: `half4 main() { return half4(0.5); }`.
-pub fn generic() -> Tree {
+pub(crate) fn generic() -> Tree {
     let mut b = Builder::new(ProgramKind::GENERIC);
     let main = b.function("half4", "main", &[]);
     let half = b.float("half", 0.5);
@@ -111,7 +111,7 @@ pub fn generic() -> Tree {
 }
 
 /// A filter that linearises sRGB colours.
-pub fn linear() -> Tree {
+pub(crate) fn linear() -> Tree {
     let mut b = Builder::new(ProgramKind::RUNTIME_COLOR_FILTER);
     let color = b.parameter("half4", "color", 10010);
     let main = b.function("half4", "main", &[color]);
@@ -128,7 +128,7 @@ pub fn linear() -> Tree {
 }
 
 /// A shader that declares a child, which this format cannot call.
-pub fn child() -> Tree {
+pub(crate) fn child() -> Tree {
     let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
     b.uniform("shader", "child");
     let at = b.parameter("float2", "p", 10009);
@@ -141,7 +141,7 @@ pub fn child() -> Tree {
 
 /// Structs whose members GLSL lays out with gaps: written in whole and in part, compared, passed to and modified by a
 /// function. Each component of the result depends on another member.
-pub fn narrow() -> Tree {
+pub(crate) fn narrow() -> Tree {
     let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
     b.structure(
         "S",

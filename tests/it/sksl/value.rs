@@ -4,7 +4,7 @@ use loader::sksl::Ref;
 
 /// One component.
 #[derive(Clone, Copy, Debug)]
-pub enum Num {
+pub(super) enum Num {
     F(f32),
     I(i32),
     U(u32),
@@ -13,7 +13,7 @@ pub enum Num {
 
 /// Class of components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub(super) enum Class {
     Float,
     Int,
     Uint,
@@ -21,7 +21,7 @@ pub enum Class {
 }
 
 impl Num {
-    pub fn float(self) -> f32 {
+    pub(super) fn float(self) -> f32 {
         match self {
             Self::F(x) => x,
             Self::I(x) => x as f32,
@@ -30,7 +30,7 @@ impl Num {
         }
     }
 
-    pub fn truth(self) -> bool {
+    pub(super) fn truth(self) -> bool {
         match self {
             Self::B(x) => x,
             Self::F(x) => x != 0.0,
@@ -39,7 +39,7 @@ impl Num {
         }
     }
 
-    pub fn int(self) -> i32 {
+    pub(super) fn int(self) -> i32 {
         match self {
             Self::F(x) => x as i32,
             Self::I(x) => x,
@@ -48,7 +48,7 @@ impl Num {
         }
     }
 
-    pub fn to(self, class: Class) -> Self {
+    pub(super) fn to(self, class: Class) -> Self {
         match class {
             Class::Float => Self::F(self.float()),
             Class::Int => Self::I(self.int()),
@@ -60,7 +60,7 @@ impl Num {
         }
     }
 
-    pub fn class(self) -> Class {
+    pub(super) fn class(self) -> Class {
         match self {
             Self::F(_) => Class::Float,
             Self::I(_) => Class::Int,
@@ -81,7 +81,7 @@ impl Num {
 
 /// A value: components in columns of `rows` (one column for vectors and numbers), or parts of an array or struct.
 #[derive(Clone, Debug)]
-pub enum Value {
+pub(super) enum Value {
     Nums { columns: usize, rows: usize, all: Vec<Num> },
     Parts(Vec<Value>),
     Void,
@@ -89,19 +89,19 @@ pub enum Value {
 
 /// Why an evaluation stops: an unsupported node, or a discarded pixel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub(super) enum Stop {
     Unknown(String),
     Discarded,
 }
 
-pub type Outcome<T> = Result<T, Stop>;
+pub(super) type Outcome<T> = Result<T, Stop>;
 
-pub fn unknown<T>(what: impl Into<String>) -> Outcome<T> {
+pub(super) fn unknown<T>(what: impl Into<String>) -> Outcome<T> {
     Err(Stop::Unknown(what.into()))
 }
 
 impl Value {
-    pub fn vector(all: Vec<Num>) -> Self {
+    pub(super) fn vector(all: Vec<Num>) -> Self {
         Self::Nums {
             columns: 1,
             rows: all.len(),
@@ -109,25 +109,25 @@ impl Value {
         }
     }
 
-    pub fn floats(all: &[f32]) -> Self {
+    pub(super) fn floats(all: &[f32]) -> Self {
         Self::vector(all.iter().map(|x| Num::F(*x)).collect())
     }
 
-    pub fn nums(&self) -> Outcome<&[Num]> {
+    pub(super) fn nums(&self) -> Outcome<&[Num]> {
         match self {
             Self::Nums { all, .. } => Ok(all),
             _ => unknown("numbers of a value that has none"),
         }
     }
 
-    pub fn num(&self) -> Outcome<Num> {
+    pub(super) fn num(&self) -> Outcome<Num> {
         match self.nums()? {
             [one] => Ok(*one),
             _ => unknown("a vector where a number must be"),
         }
     }
 
-    pub fn equals(&self, other: &Self) -> bool {
+    pub(super) fn equals(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Nums { all: a, .. }, Self::Nums { all: b, .. }) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(*b))
@@ -137,7 +137,7 @@ impl Value {
         }
     }
 
-    pub fn to(&self, class: Class) -> Self {
+    pub(super) fn to(&self, class: Class) -> Self {
         match self {
             Self::Nums { columns, rows, all } => Self::Nums {
                 columns: *columns,
@@ -151,7 +151,7 @@ impl Value {
 }
 
 /// The type information that values need.
-pub enum Type {
+pub(super) enum Type {
     Nums(Class, usize, usize),
     Array(Ref, usize),
     Struct(Vec<Ref>),
@@ -159,12 +159,12 @@ pub enum Type {
 }
 
 #[derive(Clone, Debug)]
-pub enum Step {
+pub(super) enum Step {
     Part(usize),
     Components(Vec<u8>),
 }
 
-pub fn part(value: &Value, step: &Step) -> Outcome<Value> {
+pub(super) fn part(value: &Value, step: &Step) -> Outcome<Value> {
     match (value, step) {
         (Value::Parts(parts), Step::Part(i)) => parts.get(*i).cloned().map_or_else(|| unknown("an index beyond"), Ok),
         (Value::Nums { columns: 1, all, .. }, Step::Part(i)) => match all.get(*i) {
@@ -184,7 +184,7 @@ pub fn part(value: &Value, step: &Step) -> Outcome<Value> {
 }
 
 /// Writes a part of a value.
-pub fn put(whole: &mut Value, steps: &[Step], value: Value) -> Outcome<()> {
+pub(super) fn put(whole: &mut Value, steps: &[Step], value: Value) -> Outcome<()> {
     let Some((first, rest)) = steps.split_first() else {
         *whole = value;
         return Ok(());
@@ -209,7 +209,7 @@ pub fn put(whole: &mut Value, steps: &[Step], value: Value) -> Outcome<()> {
 }
 
 /// A builtin type by name.
-pub fn named(name: &str) -> Outcome<Type> {
+pub(super) fn named(name: &str) -> Outcome<Type> {
     const BASES: [(&str, Class); 13] = [
         ("$floatLiteral", Class::Float),
         ("$intLiteral", Class::Int),

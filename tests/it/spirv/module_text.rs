@@ -7,21 +7,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A module with the source it is made from.
 #[derive(Clone)]
-pub struct Sample {
+pub(crate) struct Sample {
     pub name: String,
     pub words: Vec<u32>,
 }
 
-pub fn bytes(words: &[u32]) -> Vec<u8> {
+pub(crate) fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
 }
 
 /// Whether a program is installed and runs.
-pub fn installed(program: &str) -> bool {
+pub(crate) fn installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }
 
-pub fn tool(program: &str, args: &[&str], files: &[&Path]) -> Output {
+pub(crate) fn tool(program: &str, args: &[&str], files: &[&Path]) -> Output {
     Command::new(program)
         .args(args)
         .args(files)
@@ -30,7 +30,7 @@ pub fn tool(program: &str, args: &[&str], files: &[&Path]) -> Output {
 }
 
 /// Runs `work` over all items, two at a time.
-pub fn in_pairs<T: Sync>(items: &[T], work: impl Fn(usize, &T) + Sync) {
+pub(crate) fn in_pairs<T: Sync>(items: &[T], work: impl Fn(usize, &T) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -46,7 +46,7 @@ pub fn in_pairs<T: Sync>(items: &[T], work: impl Fn(usize, &T) + Sync) {
 }
 
 /// Stages of every VBC file of the corpus.
-pub fn stages(corpus: &Path) -> Vec<Sample> {
+pub(crate) fn stages(corpus: &Path) -> Vec<Sample> {
     let mut found = Vec::new();
     for path in crate::common::files(corpus, "vbc") {
         let bytes = std::fs::read(&path).expect("a readable file");
@@ -65,7 +65,7 @@ pub fn stages(corpus: &Path) -> Vec<Sample> {
 }
 
 /// Our own sources, compiled: GLSL by glslang for several targets, WGSL by naga, assembly by our assembler.
-pub fn compiled(folder: &Path) -> Vec<Sample> {
+pub(crate) fn compiled(folder: &Path) -> Vec<Sample> {
     let data = crate::common::data("spirv");
     let mut jobs: Vec<(PathBuf, &[&str])> = Vec::new();
     let targets: [&[&str]; 9] = [
@@ -118,7 +118,7 @@ pub fn compiled(folder: &Path) -> Vec<Sample> {
     all
 }
 
-pub fn grammar() -> &'static skrymir::loader::spirv::Grammar {
+pub(crate) fn grammar() -> &'static skrymir::loader::spirv::Grammar {
     skrymir::loader::spirv::Grammar::builtin()
 }
 

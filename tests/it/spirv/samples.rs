@@ -5,7 +5,7 @@ use crate::common;
 use std::path::Path;
 
 /// Every module at hand: the corpus' stages and what our sources compile to.
-pub fn all(folder: &Path) -> Vec<Sample> {
+pub(super) fn all(folder: &Path) -> Vec<Sample> {
     let mut all = common::corpus("vbc")
         .map(|path| module_text::stages(&path))
         .unwrap_or_default();
@@ -15,7 +15,7 @@ pub fn all(folder: &Path) -> Vec<Sample> {
 
 /// Changes words at random: to any value, to another word of the module, or by a bit; at least one and fewer than
 /// `changes`.
-pub fn damage(words: &mut [u32], random: &mut fastrand::Rng, changes: u32) {
+pub(super) fn damage(words: &mut [u32], random: &mut fastrand::Rng, changes: u32) {
     for _ in 0..1 + random.u32(..changes) {
         let at = random.usize(..words.len());
         words[at] = match random.u32(..3) {

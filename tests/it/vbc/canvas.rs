@@ -3,10 +3,10 @@
 use ash::vk;
 use vulkan::Context;
 
-pub const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
+pub(super) const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 
 /// Image, vertex buffer, and what a frame is recorded with; freed on drop.
-pub struct Canvas {
+pub(super) struct Canvas {
     context: Context,
     size: u32,
     image: vk::Image,
@@ -20,7 +20,7 @@ pub struct Canvas {
 impl Canvas {
     /// A square target, and a vertex buffer of these bytes. Every memory type of lavapipe is host-visible, so type 0 is
     /// used.
-    pub fn new(context: &Context, size: u32, vertices: &[u8]) -> Self {
+    pub(super) fn new(context: &Context, size: u32, vertices: &[u8]) -> Self {
         let device = context.device();
         // SAFETY: creates objects; all of them are freed in `drop`.
         unsafe {
@@ -79,7 +79,7 @@ impl Canvas {
     }
 
     /// Records one frame, runs it and waits.
-    pub fn frame(&self, record: impl FnOnce(vk::CommandBuffer)) {
+    pub(super) fn frame(&self, record: impl FnOnce(vk::CommandBuffer)) {
         let device = self.context.device();
         let extent = vk::Extent2D {
             width: self.size,

@@ -1,14 +1,14 @@
 //! Pictures computed from a shader's own formula, as a reference.
 
 /// A triangle in clip space, for pixels well inside it.
-pub struct Triangle {
+pub(super) struct Triangle {
     pub clip: [[f64; 4]; 3],
     pub size: [u32; 2],
 }
 
 impl Triangle {
     /// Perspective-correct weights of the corners at a pixel's centre; `None` within a pixel of an edge or outside.
-    pub fn weights(&self, x: u32, y: u32) -> Option<[f64; 3]> {
+    pub(super) fn weights(&self, x: u32, y: u32) -> Option<[f64; 3]> {
         let [width, height] = self.size.map(f64::from);
         let corner = |c: [f64; 4]| [(c[0] / c[3] + 1.0) / 2.0 * width, (c[1] / c[3] + 1.0) / 2.0 * height];
         let p = self.clip.map(corner);
@@ -31,7 +31,7 @@ impl Triangle {
     }
 
     /// Interpolates corner values at a pixel.
-    pub fn mix<const N: usize>(&self, x: u32, y: u32, corners: [[f64; N]; 3]) -> Option<[f64; N]> {
+    pub(super) fn mix<const N: usize>(&self, x: u32, y: u32, corners: [[f64; N]; 3]) -> Option<[f64; N]> {
         let weights = self.weights(x, y)?;
         Some(std::array::from_fn(|n| {
             (0..3).map(|i| weights[i] * corners[i][n]).sum()
@@ -41,7 +41,7 @@ impl Triangle {
 
 /// Largest difference, in 255ths, between drawn RGBA8 pixels and a formula in [0, 1], over the pixels where it is
 /// defined.
-pub fn worst(rgba: &[u8], size: [u32; 2], formula: impl Fn(u32, u32) -> Option<[f64; 4]>) -> (f64, usize) {
+pub(super) fn worst(rgba: &[u8], size: [u32; 2], formula: impl Fn(u32, u32) -> Option<[f64; 4]>) -> (f64, usize) {
     let (mut worst, mut checked) = (0.0f64, 0);
     for y in 0..size[1] {
         for x in 0..size[0] {
@@ -57,7 +57,7 @@ pub fn worst(rgba: &[u8], size: [u32; 2], formula: impl Fn(u32, u32) -> Option<[
 }
 
 /// Product of a column-major matrix of `N` rows with a vector.
-pub fn transform<const N: usize>(matrix: &[f64], vector: &[f64]) -> [f64; N] {
+pub(super) fn transform<const N: usize>(matrix: &[f64], vector: &[f64]) -> [f64; N] {
     std::array::from_fn(|row| {
         vector
             .iter()

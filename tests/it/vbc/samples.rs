@@ -6,7 +6,7 @@ use loader::vbc::{
 };
 
 /// Every sample in `tests/data`, by file name.
-pub fn all() -> [(&'static str, Vec<u8>); 5] {
+pub(super) fn all() -> [(&'static str, Vec<u8>); 5] {
     let written = |model: &Model| loader::vbc::write(model).expect("a sample that can be written");
     [
         ("minimal.vbc", written(&minimal())),
@@ -18,7 +18,7 @@ pub fn all() -> [(&'static str, Vec<u8>); 5] {
 }
 
 /// Vertex and fragment stage that declare nothing.
-pub fn minimal() -> Model {
+pub(super) fn minimal() -> Model {
     let mut model = Model::default();
     for stage in [Stage::Vert, Stage::Frag] {
         *model.code_mut(stage) = Module::new().finish(stage);
@@ -27,7 +27,7 @@ pub fn minimal() -> Model {
 }
 
 /// All five stages, declaring nothing.
-pub fn five_stages() -> Model {
+pub(super) fn five_stages() -> Model {
     let mut model = Model::default();
     for stage in Stage::ALL {
         *model.code_mut(stage) = Module::new().finish(stage);
@@ -44,7 +44,7 @@ const SMALL_TABLES: Tables = Tables {
 };
 
 /// An entry in every section, all declared in the code.
-pub fn everything() -> Model {
+pub(super) fn everything() -> Model {
     let frag = Stages(Stage::Frag.bit());
     let variable = |location, base, dims, array| Variable {
         location,
@@ -387,7 +387,7 @@ impl Module {
 }
 
 /// The model as the compiler of the legacy dialect would have written it.
-pub fn legacy(model: &Model) -> Vec<u8> {
+pub(super) fn legacy(model: &Model) -> Vec<u8> {
     let base = |base: BaseType| match base.0 {
         7..=10 => base.0 + 1,
         other => other,
@@ -451,7 +451,7 @@ pub fn legacy(model: &Model) -> Vec<u8> {
 
 /// The model with subpass inputs as the compiler's 48-byte objects: string (pointer, length, 16 inline bytes), index,
 /// pointer to the type.
-pub fn raw_subpass(model: &Model) -> Vec<u8> {
+pub(super) fn raw_subpass(model: &Model) -> Vec<u8> {
     let written = loader::vbc::write(model).expect("a sample that can be written");
     let code_bytes = 4 * model.code.iter().map(Vec::len).sum::<usize>();
     let (reflection, code) = written.split_at(written.len() - code_bytes);

@@ -33,7 +33,7 @@ pub enum Result {
 pub(crate) struct Failure(pub Result, pub String);
 
 impl Failure {
-    pub fn argument(message: impl Into<String>) -> Self {
+    pub(crate) fn argument(message: impl Into<String>) -> Self {
         Self(Result::Argument, message.into())
     }
 }

@@ -29,21 +29,21 @@ pub(super) struct DeviceImage {
 
 impl Device {
     /// A buffer.
-    pub fn buffer(&self, index: usize) -> Result<&Buffer> {
+    pub(super) fn buffer(&self, index: usize) -> Result<&Buffer> {
         self.buffers
             .get(&index)
             .ok_or_else(|| Error::data("an image is bound as a buffer"))
     }
 
     /// The layout of an image for shaders.
-    pub fn layout(&self, index: usize) -> vk::ImageLayout {
+    pub(super) fn layout(&self, index: usize) -> vk::ImageLayout {
         self.images
             .get(&index)
             .map_or(vk::ImageLayout::UNDEFINED, |image| image.layout)
     }
 
     /// A view of an image from a level on; of that level only if `one`.
-    pub fn view(&self, objects: &mut Objects, index: usize, level: u32, one: bool) -> Result<vk::ImageView> {
+    pub(super) fn view(&self, objects: &mut Objects, index: usize, level: u32, one: bool) -> Result<vk::ImageView> {
         let image = self
             .images
             .get(&index)
@@ -75,7 +75,7 @@ impl Device {
     }
 
     /// Copies of the resources that the device may have written.
-    pub fn written(&self, resources: &[Resource]) -> BTreeMap<usize, Resource> {
+    pub(super) fn written(&self, resources: &[Resource]) -> BTreeMap<usize, Resource> {
         let images = self
             .images
             .iter()

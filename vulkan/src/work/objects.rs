@@ -21,7 +21,7 @@ pub(super) struct Objects {
 }
 
 impl Objects {
-    pub fn new(context: &Arc<Inner>) -> Self {
+    pub(super) fn new(context: &Arc<Inner>) -> Self {
         Self {
             modules: Vec::new(),
             samplers: Vec::new(),

@@ -19,7 +19,7 @@ pub(super) struct Leaf {
 
 impl Leaf {
     /// The type in a module. Elements are at multiples of 16 bytes, which every rule of layout takes.
-    pub fn insert(&self, module: &mut Module) -> Handle<Type> {
+    pub(super) fn insert(&self, module: &mut Module) -> Handle<Type> {
         let add = |module: &mut Module, inner| module.types.insert(Type { name: None, inner }, Span::UNDEFINED);
         let base = add(module, self.inner.clone());
         let Some(count) = self.count.and_then(std::num::NonZeroU32::new) else {

@@ -4,11 +4,11 @@ use crate::ir::Span;
 use utgard::gp::{AccOp, ComplexOp, Component, PassOp};
 
 /// A number that a node makes.
-pub type Id = usize;
+pub(super) type Id = usize;
 
 /// An operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Arg {
+pub(super) enum Arg {
     /// What a node makes.
     Node(Id),
     /// A float of the memory that uniforms, constants and temporaries share.
@@ -21,7 +21,7 @@ pub enum Arg {
 
 /// What a node does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// An operation of the adders, signs of the operands, whether they may be swapped.
     Acc(AccOp, [bool; 2], bool),
     /// A product, negated or not.
@@ -49,7 +49,7 @@ pub enum Kind {
 
 /// Something to be done.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub(super) struct Node {
     /// What.
     pub kind: Kind,
     /// Operands.
@@ -62,7 +62,7 @@ pub struct Node {
 
 impl Node {
     /// The place of another block's that a store overwrites: its readers come first.
-    pub fn overwrites(&self) -> Option<Arg> {
+    pub(super) fn overwrites(&self) -> Option<Arg> {
         match self.kind {
             Kind::Keep(register, component) => Some(Arg::Register(u32::from(register) * 4 + component.index() as u32)),
             Kind::Spill(vector, component) => Some(Arg::Memory(vector * 4 + component.index() as u32)),

@@ -20,7 +20,7 @@ struct Loc {
 }
 
 /// Register components.
-pub const COMPONENTS: usize = 64;
+pub(super) const COMPONENTS: usize = 64;
 
 /// Instructions from a register's store to its first load.
 const LATENCY: usize = 3;
@@ -87,7 +87,7 @@ fn lane(float: u32) -> Component {
 }
 
 impl<'a> Scheduler<'a> {
-    pub fn new(nodes: &'a [Node], must: &'a HashSet<Arg>, reserved: &HashSet<u32>, order: u32) -> Self {
+    pub(super) fn new(nodes: &'a [Node], must: &'a HashSet<Arg>, reserved: &HashSet<u32>, order: u32) -> Self {
         let mut free_from = [0; COMPONENTS];
         for component in reserved {
             free_from[*component as usize] = usize::MAX;
@@ -357,7 +357,7 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Schedules all nodes; `after` are for each node those that must come behind it, and instructions between.
-    pub fn run(mut self, after: &[Vec<(Id, usize)>]) -> Result<Block, Stuck> {
+    pub(super) fn run(mut self, after: &[Vec<(Id, usize)>]) -> Result<Block, Stuck> {
         let count = self.nodes.len();
         let mut waiting = vec![0; count];
         let mut height = vec![0usize; count];

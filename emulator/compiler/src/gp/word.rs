@@ -5,7 +5,7 @@ use utgard::gp::{AccOp, Age, ComplexOp, Component, Instruction, MulOp, PassOp, S
 
 /// An instruction.
 #[derive(Clone, Debug)]
-pub struct Word {
+pub(super) struct Word {
     /// Its fields so far.
     pub i: Instruction,
     busy: [bool; 6],
@@ -37,7 +37,7 @@ impl Default for Word {
 
 impl Word {
     /// Whether a unit is free.
-    pub fn free(&self, unit: Unit) -> bool {
+    pub(super) fn free(&self, unit: Unit) -> bool {
         !self.busy[unit.index()]
     }
 
@@ -46,7 +46,7 @@ impl Word {
     }
 
     /// Takes the uniform memory's load for a vec4.
-    pub fn memory(&mut self, vector: u32) -> bool {
+    pub(super) fn memory(&mut self, vector: u32) -> bool {
         if self.memory {
             return u32::from(self.i.load_address) == vector;
         }
@@ -55,7 +55,7 @@ impl Word {
     }
 
     /// Takes the first port for an attribute or a register.
-    pub fn port0(&mut self, attribute: bool, vector: u32) -> bool {
+    pub(super) fn port0(&mut self, attribute: bool, vector: u32) -> bool {
         if self.port0 {
             return self.loaded() == Some((attribute, vector));
         }
@@ -65,13 +65,13 @@ impl Word {
     }
 
     /// What the first port loads, if anything.
-    pub fn loaded(&self) -> Option<(bool, u32)> {
+    pub(super) fn loaded(&self) -> Option<(bool, u32)> {
         self.port0
             .then_some((self.i.register0_is_attribute, u32::from(self.i.register0_address)))
     }
 
     /// Takes the second port for a register.
-    pub fn port1(&mut self, vector: u32) -> bool {
+    pub(super) fn port1(&mut self, vector: u32) -> bool {
         if self.port1 {
             return u32::from(self.i.register1_address) == vector;
         }
@@ -80,7 +80,7 @@ impl Word {
     }
 
     /// Stores a unit's result to a component.
-    pub fn store(&mut self, unit: Unit, target: Target, component: Component) -> bool {
+    pub(super) fn store(&mut self, unit: Unit, target: Target, component: Component) -> bool {
         let half = component.index() / 2;
         if self.stores[half].is_some_and(|have| have != target) {
             return false;
@@ -114,12 +114,12 @@ impl Word {
     }
 
     /// The vec4 that stores to temporaries go to, whose number the complex unit takes from a source.
-    pub fn addressed(&self) -> Option<u32> {
+    pub(super) fn addressed(&self) -> Option<u32> {
         self.temporary
     }
 
     /// Lets stores to temporaries go to a vec4 whose number a source has.
-    pub fn address(&mut self, vector: u32, source: Source) -> bool {
+    pub(super) fn address(&mut self, vector: u32, source: Source) -> bool {
         if !self.free(Unit::Complex) || self.i.branch {
             return false;
         }
@@ -140,7 +140,7 @@ impl Word {
     }
 
     /// Whether a unit may do something, its sources aside.
-    pub fn may(&self, kind: &Kind, unit: Unit) -> bool {
+    pub(super) fn may(&self, kind: &Kind, unit: Unit) -> bool {
         let acc = |op: AccOp| self.acc_op.is_none_or(|have| have == op);
         let mul = |op: MulOp| self.mul_op.is_none_or(|have| have == op);
         self.free(unit)
@@ -160,7 +160,7 @@ impl Word {
     }
 
     /// Gives a unit something to do; `sources` are as the unit takes them.
-    pub fn set(&mut self, kind: &Kind, unit: Unit, sources: &[Source]) -> bool {
+    pub(super) fn set(&mut self, kind: &Kind, unit: Unit, sources: &[Source]) -> bool {
         if !self.may(kind, unit) {
             return false;
         }
@@ -236,7 +236,7 @@ impl Word {
     }
 
     /// The step behind a function's first one; `argument` is the function's.
-    pub fn second_step(&mut self, argument: Source) -> bool {
+    pub(super) fn second_step(&mut self, argument: Source) -> bool {
         if !self.free(Unit::Mul0) || !self.free(Unit::Mul1) || self.mul_op.is_some() {
             return false;
         }

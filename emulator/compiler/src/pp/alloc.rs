@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use utgard::pp::AccOp;
 
 /// Registers of four lanes.
-pub const REGISTERS: u8 = 6;
+pub(super) const REGISTERS: u8 = 6;
 
 /// Lanes of all registers.
 const LANES: i32 = 4 * REGISTERS as i32;
@@ -247,7 +247,7 @@ pub(super) struct Forwarded {
 
 impl Forwarded {
     /// Puts each of them first among its adder's operands.
-    pub fn swap(&self, nodes: &mut Nodes) {
+    pub(super) fn swap(&self, nodes: &mut Nodes) {
         for (block, node) in &self.swapped {
             nodes.blocks[*block].nodes[*node].src.swap(0, 1);
         }

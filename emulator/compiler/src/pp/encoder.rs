@@ -25,7 +25,7 @@ fn missing() -> Error {
 }
 
 impl Encoder<'_> {
-    pub fn word(&mut self, nodes: &[Node], word: &Word) -> Result<Instruction> {
+    pub(super) fn word(&mut self, nodes: &[Node], word: &Word) -> Result<Instruction> {
         for (at, unit) in &word.nodes {
             if matches!(unit, Unit::VecMul | Unit::FloatMul) {
                 for (position, cell) in nodes[*at].dst.iter().enumerate() {
@@ -167,7 +167,7 @@ impl Encoder<'_> {
         })
     }
 
-    pub fn scalar(&self, src: Src) -> Result<Scalar> {
+    pub(super) fn scalar(&self, src: Src) -> Result<Scalar> {
         let (register, lane) = self.place(src)?;
         Ok(register.component(Component::from_code(lane)))
     }

@@ -57,12 +57,12 @@ impl Classes {
     }
 
     /// Cells of a cell's class.
-    pub fn members(&self, cell: Cell) -> &[Cell] {
+    pub(super) fn members(&self, cell: Cell) -> &[Cell] {
         self.members[self.of[cell as usize] as usize].cells()
     }
 
     /// Number of a cell's class.
-    pub fn class(&self, cell: Cell) -> u32 {
+    pub(super) fn class(&self, cell: Cell) -> u32 {
         self.of[cell as usize]
     }
 

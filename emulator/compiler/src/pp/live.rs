@@ -8,20 +8,20 @@ use std::collections::BTreeMap;
 pub(super) struct Set(Vec<u64>);
 
 impl Set {
-    pub fn new(cells: u32) -> Self {
+    pub(super) fn new(cells: u32) -> Self {
         Self(vec![0; cells as usize / 64 + 1])
     }
 
-    pub fn has(&self, cell: Cell) -> bool {
+    pub(super) fn has(&self, cell: Cell) -> bool {
         self.0[cell as usize / 64] >> (cell % 64) & 1 == 1
     }
 
-    pub fn add(&mut self, cell: Cell) {
+    pub(super) fn add(&mut self, cell: Cell) {
         self.0[cell as usize / 64] |= 1 << (cell % 64);
     }
 
     /// Adds all of another set; whether anything is new.
-    pub fn join(&mut self, other: &Self) -> bool {
+    pub(super) fn join(&mut self, other: &Self) -> bool {
         let mut new = false;
         for (have, more) in self.0.iter_mut().zip(&other.0) {
             new |= *more & !*have != 0;
@@ -30,7 +30,7 @@ impl Set {
         new
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = Cell> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Cell> + '_ {
         (0u32..).step_by(64).zip(&self.0).flat_map(|(first, bits)| {
             let mut rest = *bits;
             std::iter::from_fn(move || {
@@ -96,11 +96,11 @@ pub(super) fn live_out(nodes: &Nodes) -> Vec<Set> {
 pub(super) struct Ranges(pub Vec<(u32, u32)>);
 
 impl Ranges {
-    pub fn add(&mut self, start: u32, end: u32) {
+    pub(super) fn add(&mut self, start: u32, end: u32) {
         self.0.push((start, end));
     }
 
-    pub fn tidy(&mut self) {
+    pub(super) fn tidy(&mut self) {
         self.0.sort_unstable();
         let mut tidy: Vec<(u32, u32)> = Vec::with_capacity(self.0.len());
         for (start, end) in self.0.drain(..) {
@@ -112,7 +112,7 @@ impl Ranges {
         self.0 = tidy;
     }
 
-    pub fn overlaps(&self, other: &Self) -> bool {
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
         let (mut a, mut b) = (0, 0);
         while let (Some(x), Some(y)) = (self.0.get(a), other.0.get(b)) {
             if x.0 < y.1 && y.0 < x.1 {
@@ -127,12 +127,12 @@ impl Ranges {
         false
     }
 
-    pub fn join(&mut self, other: &Self) {
+    pub(super) fn join(&mut self, other: &Self) {
         self.0.extend(&other.0);
         self.tidy();
     }
 
-    pub fn length(&self) -> u32 {
+    pub(super) fn length(&self) -> u32 {
         self.0.iter().map(|(start, end)| end - start).sum()
     }
 }
@@ -143,12 +143,12 @@ pub(super) struct Taken(BTreeMap<u32, u32>);
 
 impl Taken {
     /// Takes ranges that are free.
-    pub fn take(&mut self, ranges: &Ranges) {
+    pub(super) fn take(&mut self, ranges: &Ranges) {
         self.0.extend(ranges.0.iter().copied());
     }
 
     /// Nothing of the ranges is taken.
-    pub fn is_free(&self, ranges: &Ranges) -> bool {
+    pub(super) fn is_free(&self, ranges: &Ranges) -> bool {
         ranges.0.iter().all(|(start, end)| {
             let last = self.0.range(..end).next_back();
             last.is_none_or(|(_, taken)| taken <= start)

@@ -6,11 +6,11 @@ use std::hash::{BuildHasherDefault, Hasher};
 use utgard::pp::{AccOp, Alignment, Condition, Modifier, MulOp, ScalarFunction, VaryingKind};
 
 /// A number that lives in a register: one lane of one of them.
-pub type Cell = u32;
+pub(super) type Cell = u32;
 
 /// A hasher for cells: the standard one takes longer than what the tables are for.
 #[derive(Clone, Copy, Default)]
-pub struct CellHasher(u64);
+pub(super) struct CellHasher(u64);
 
 impl Hasher for CellHasher {
     fn write(&mut self, bytes: &[u8]) {
@@ -28,14 +28,14 @@ impl Hasher for CellHasher {
 }
 
 /// Something for each of some cells.
-pub type CellMap<V> = HashMap<Cell, V, BuildHasherDefault<CellHasher>>;
+pub(super) type CellMap<V> = HashMap<Cell, V, BuildHasherDefault<CellHasher>>;
 
 /// Some cells.
-pub type CellSet = HashSet<Cell, BuildHasherDefault<CellHasher>>;
+pub(super) type CellSet = HashSet<Cell, BuildHasherDefault<CellHasher>>;
 
 /// Where a component of an operand comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Src {
+pub(super) enum Src {
     /// A register.
     Cell(Cell),
     /// A constant of the instruction, as bits of an fp32.
@@ -48,7 +48,7 @@ pub enum Src {
 
 /// An operand: a source for each component.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Operand {
+pub(super) struct Operand {
     /// Sources.
     pub comps: Vec<Src>,
     /// Negated, after the absolute value.
@@ -59,7 +59,7 @@ pub struct Operand {
 
 impl Operand {
     /// One component as it is.
-    pub fn one(src: Src) -> Self {
+    pub(super) fn one(src: Src) -> Self {
         Self {
             comps: vec![src],
             negate: false,
@@ -68,7 +68,7 @@ impl Operand {
     }
 
     /// The registers among its sources.
-    pub fn cells(&self) -> impl Iterator<Item = Cell> + '_ {
+    pub(super) fn cells(&self) -> impl Iterator<Item = Cell> + '_ {
         let cell = |src: &Src| if let Src::Cell(cell) = src { Some(*cell) } else { None };
         self.comps.iter().filter_map(cell)
     }
@@ -76,7 +76,7 @@ impl Operand {
 
 /// An interpolated input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VaryingLoad {
+pub(super) struct VaryingLoad {
     /// Kind, as in the varying unit.
     pub kind: VaryingKind,
     /// Index in units of the alignment.
@@ -87,7 +87,7 @@ pub struct VaryingLoad {
 
 /// A load of uniforms or temporaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LoadAt {
+pub(super) struct LoadAt {
     /// Of temporaries.
     pub temporary: bool,
     /// Index in units of the alignment.
@@ -100,7 +100,7 @@ pub struct LoadAt {
 
 /// Coordinates of a look-up.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Coord {
+pub(super) enum Coord {
     /// Straight from the varying unit.
     Varying(VaryingLoad),
     /// From a register.
@@ -109,7 +109,7 @@ pub enum Coord {
 
 /// A look-up.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tex {
+pub(super) struct Tex {
     /// Number of the sampler.
     pub unit: u32,
     /// A cube map.
@@ -122,7 +122,7 @@ pub struct Tex {
 
 /// What a select looks at.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cond {
+pub(super) enum Cond {
     /// A truth value.
     Value(Operand),
     /// A comparison that the scalar multiplier makes.
@@ -131,7 +131,7 @@ pub enum Cond {
 
 /// What a node does.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// An operation of a multiplier, an adder, or either.
     Alu {
         /// The multiplier's operation.
@@ -157,14 +157,14 @@ pub enum Kind {
 }
 
 /// A move: multipliers and adders have it.
-pub const MOVE: Kind = Kind::Alu {
+pub(super) const MOVE: Kind = Kind::Alu {
     mul: Some(MulOp::Mov),
     acc: Some(AccOp::Mov),
 };
 
 /// Something to be done in one instruction.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub(super) struct Node {
     /// What.
     pub kind: Kind,
     /// Cells it writes, by component.
@@ -189,7 +189,7 @@ pub struct Node {
 
 /// When in its instruction a node reads something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ReadAt {
+pub(super) enum ReadAt {
     /// A stage that does not depend on the unit.
     Stage(u8),
     /// The unit's stage.
@@ -197,31 +197,31 @@ pub enum ReadAt {
 }
 
 /// Stages of an instruction, in order.
-pub mod stage {
+pub(super) mod stage {
     /// The varying unit.
-    pub const VARYING: u8 = 0;
+    pub(crate) const VARYING: u8 = 0;
     /// The sampler.
-    pub const SAMPLER: u8 = 1;
+    pub(crate) const SAMPLER: u8 = 1;
     /// Loads of uniforms and temporaries.
-    pub const LOAD: u8 = 2;
+    pub(crate) const LOAD: u8 = 2;
     /// Multipliers.
-    pub const MUL: u8 = 3;
+    pub(crate) const MUL: u8 = 3;
     /// Adders.
-    pub const ACC: u8 = 4;
+    pub(crate) const ACC: u8 = 4;
     /// The combine unit.
-    pub const COMBINE: u8 = 5;
+    pub(crate) const COMBINE: u8 = 5;
     /// Stores of temporaries.
-    pub const STORE: u8 = 6;
+    pub(crate) const STORE: u8 = 6;
 }
 
 impl Node {
     /// A move of an operand.
-    pub fn mov(dst: Vec<Cell>, src: Operand, span: Span) -> Self {
+    pub(super) fn mov(dst: Vec<Cell>, src: Operand, span: Span) -> Self {
         Self::new(MOVE, dst, vec![src], span)
     }
 
     /// A node with nothing that comes along.
-    pub fn new(kind: Kind, dst: Vec<Cell>, src: Vec<Operand>, span: Span) -> Self {
+    pub(super) fn new(kind: Kind, dst: Vec<Cell>, src: Vec<Operand>, span: Span) -> Self {
         Self {
             kind,
             dst,
@@ -237,12 +237,12 @@ impl Node {
     }
 
     /// Whether it is a plain move.
-    pub fn is_move(&self) -> bool {
+    pub(super) fn is_move(&self) -> bool {
         self.kind == MOVE
     }
 
     /// Every cell it reads, and when.
-    pub fn reads(&self) -> impl Iterator<Item = (Cell, ReadAt)> + '_ {
+    pub(super) fn reads(&self) -> impl Iterator<Item = (Cell, ReadAt)> + '_ {
         let sources = match self.kind {
             Kind::Select(_) => ReadAt::Stage(stage::ACC),
             Kind::Store { .. } => ReadAt::Stage(stage::STORE),
@@ -277,7 +277,7 @@ impl Node {
     }
 
     /// All its operands, those of conditions included.
-    pub fn operands_mut(&mut self) -> Vec<&mut Operand> {
+    pub(super) fn operands_mut(&mut self) -> Vec<&mut Operand> {
         let mut all: Vec<&mut Operand> = self.src.iter_mut().collect();
         match &mut self.kind {
             Kind::Select(Cond::Value(operand)) => all.push(operand),
@@ -295,7 +295,7 @@ impl Node {
     }
 
     /// Puts other cells in the place of those it reads.
-    pub fn rename_reads(&mut self, map: impl Fn(Cell) -> Cell) {
+    pub(super) fn rename_reads(&mut self, map: impl Fn(Cell) -> Cell) {
         for operand in self.operands_mut() {
             for src in &mut operand.comps {
                 if let Src::Cell(cell) = src {
@@ -326,7 +326,7 @@ impl Node {
 
 /// What is behind the last instruction of a block.
 #[derive(Clone, Debug, PartialEq)]
-pub enum End {
+pub(super) enum End {
     /// On to a block.
     Jump(usize),
     /// To a block when the condition holds for a and b, else to the other one.
@@ -350,7 +350,7 @@ pub enum End {
 
 impl End {
     /// Cells it reads.
-    pub fn reads(&self) -> Vec<Cell> {
+    pub(super) fn reads(&self) -> Vec<Cell> {
         match self {
             Self::Branch { a, b, .. } => [a, b]
                 .into_iter()
@@ -361,7 +361,7 @@ impl End {
     }
 
     /// Blocks it goes to.
-    pub fn targets(&self) -> Vec<usize> {
+    pub(super) fn targets(&self) -> Vec<usize> {
         match self {
             Self::Jump(to) => vec![*to],
             Self::Branch { then, other, .. } => vec![*then, *other],
@@ -372,7 +372,7 @@ impl End {
 
 /// A block of nodes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NodeBlock {
+pub(super) struct NodeBlock {
     /// Nodes in order.
     pub nodes: Vec<Node>,
     /// End.
@@ -381,7 +381,7 @@ pub struct NodeBlock {
 
 /// A program of nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Nodes {
+pub(super) struct Nodes {
     /// Blocks in the order they will stand in.
     pub blocks: Vec<NodeBlock>,
     /// Cells there are.
@@ -398,7 +398,7 @@ pub struct Nodes {
 
 impl Nodes {
     /// An unused cell.
-    pub fn cell(&mut self) -> Cell {
+    pub(super) fn cell(&mut self) -> Cell {
         self.cells += 1;
         self.cells - 1
     }

@@ -20,7 +20,7 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    pub fn stage(self) -> u8 {
+    pub(super) fn stage(self) -> u8 {
         match self {
             Self::Varying => stage::VARYING,
             Self::VecMul | Self::FloatMul => stage::MUL,

@@ -48,7 +48,7 @@ fn written(next: &[Vec<usize>], writes: &[BTreeSet<Place>]) -> Vec<Option<BTreeS
 }
 
 /// What a program breaks, with the place; nothing where all rules hold.
-pub fn broken(program: &Program) -> Option<String> {
+pub(crate) fn broken(program: &Program) -> Option<String> {
     match program.stage {
         Stage::Vertex => vertex(program),
         _ => fragment(program),

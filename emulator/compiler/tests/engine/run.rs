@@ -36,7 +36,7 @@ fn places(variable: &Variable, symbols: &[Symbol]) -> Option<Vec<usize>> {
 }
 
 /// The program passes every check there is for files of its kind, and comes back from its text.
-pub fn well_formed(name: &str, program: &Program) {
+pub(crate) fn well_formed(name: &str, program: &Program) {
     if let Some(what) = rules::broken(program) {
         panic!("{name}: {what}");
     }
@@ -52,7 +52,7 @@ pub fn well_formed(name: &str, program: &Program) {
     );
 }
 
-pub fn random_scalars(random: &mut fastrand::Rng, count: usize) -> Vec<f32> {
+pub(crate) fn random_scalars(random: &mut fastrand::Rng, count: usize) -> Vec<f32> {
     // Numbers that fp16 holds exactly, so that inputs are the same on both sides.
     (0..count).map(|_| (random.i32(-64..=64) as f32) / 32.0).collect()
 }
@@ -69,7 +69,7 @@ fn uniform_values(compiled: &Compiled, values: &[f32], floats: &mut Vec<f32>) {
     }
 }
 
-pub fn scalars_of(variables: &[Variable]) -> usize {
+pub(crate) fn scalars_of(variables: &[Variable]) -> usize {
     variables
         .last()
         .map_or(0, |last| (last.first + last.scalars()) as usize)
@@ -77,7 +77,7 @@ pub fn scalars_of(variables: &[Variable]) -> usize {
 
 /// What came of a comparison: numbers compared, and those whose bound was no bound.
 #[derive(Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     pub compared: u32,
     /// Of those, the ones whose bound is less than a tenth.
     pub tight: u32,
@@ -85,7 +85,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    pub fn compare(&mut self, what: &str, have: f32, want: Bounded) {
+    pub(crate) fn compare(&mut self, what: &str, have: f32, want: Bounded) {
         if !want.error.is_finite() || !want.value.is_finite() {
             self.unsure += 1;
             return;
@@ -102,7 +102,7 @@ impl Tally {
 }
 
 /// The colours of four fragments.
-pub fn fragment_colors(compiled: &Compiled, uniforms: &[f32], planes: &[Plane]) -> [Option<[f32; 4]>; 4] {
+pub(crate) fn fragment_colors(compiled: &Compiled, uniforms: &[f32], planes: &[Plane]) -> [Option<[f32; 4]>; 4] {
     let program = FragmentProgram::read(&compiled.program.code).expect("a program");
     let mut floats = Vec::new();
     uniform_values(compiled, uniforms, &mut floats);
@@ -134,7 +134,7 @@ pub fn fragment_colors(compiled: &Compiled, uniforms: &[f32], planes: &[Plane]) 
     })
 }
 
-pub fn fragment(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
+pub(crate) fn fragment(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
     let mut random = fastrand::Rng::with_seed(seed);
     let uniforms = random_scalars(&mut random, scalars_of(&compiled.shader.interface.uniforms));
     let planes: Vec<Plane> = (0..scalars_of(&compiled.shader.interface.varyings))
@@ -193,7 +193,7 @@ pub fn fragment(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
 const VIEWPORT: [f32; 8] = [32.0, -24.0, 0.5, 0.0, 32.0, 24.0, 0.5, 0.0];
 
 /// The outputs of a vertex.
-pub fn vertex_outputs(name: &str, compiled: &Compiled, uniforms: &[f32], attributes: &[f32]) -> Vec<[f32; 4]> {
+pub(crate) fn vertex_outputs(name: &str, compiled: &Compiled, uniforms: &[f32], attributes: &[f32]) -> Vec<[f32; 4]> {
     let interface = &compiled.shader.interface;
     let symbols = compiled.program.uniforms.as_deref().unwrap_or_default();
     let mut floats = vec![0.0; compiled.program.uniform_space.next_multiple_of(4) as usize];
@@ -238,7 +238,7 @@ pub fn vertex_outputs(name: &str, compiled: &Compiled, uniforms: &[f32], attribu
     rows.outputs_of(0).collect()
 }
 
-pub fn vertex(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
+pub(crate) fn vertex(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
     let mut random = fastrand::Rng::with_seed(seed);
     let interface = &compiled.shader.interface;
     let uniforms = random_scalars(&mut random, scalars_of(&interface.uniforms));
@@ -294,7 +294,7 @@ fn position(name: &str, wanted: &HashMap<Output, Bounded>, viewport: &[f32; 8], 
     }
 }
 
-pub fn check(name: &str, text: &str, stage: Stage, tally: &mut Tally) -> Compiled {
+pub(crate) fn check(name: &str, text: &str, stage: Stage, tally: &mut Tally) -> Compiled {
     let compiled = compile(Input::GlslEs(text, stage), &Options::default())
         .unwrap_or_else(|error| panic!("{}\n{text}", error.render(name, text)));
     well_formed(name, &compiled.program);

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The location of a breakpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Where {
+pub(super) enum Where {
     /// Before an instruction: program and address.
     Instruction(usize, u32),
     /// At the start of a quad that contains a pixel.
@@ -20,7 +20,7 @@ pub enum Where {
 
 /// A breakpoint.
 #[derive(Clone, Debug)]
-pub struct Breakpoint {
+pub(super) struct Breakpoint {
     /// Its id in the protocol.
     pub id: u64,
     /// Its location.
@@ -31,7 +31,7 @@ pub struct Breakpoint {
 
 /// All breakpoints, by the request that set them, and a pending pause.
 #[derive(Default)]
-pub struct Breakpoints {
+pub(super) struct Breakpoints {
     all: Mutex<Vec<(String, Breakpoint)>>,
     /// Stop at the next step.
     pub pause: AtomicBool,
@@ -39,7 +39,7 @@ pub struct Breakpoints {
 
 /// A breakpoint that is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub(super) struct Hit {
     /// Ids of the breakpoints.
     pub ids: Vec<u64>,
     /// The thread that reached it.
@@ -55,14 +55,14 @@ impl Breakpoints {
     }
 
     /// Replaces the breakpoints of a group.
-    pub fn set(&self, group: &str, new: Vec<Breakpoint>) {
+    pub(super) fn set(&self, group: &str, new: Vec<Breakpoint>) {
         let mut all = self.lock();
         all.retain(|(of, _)| of != group);
         all.extend(new.into_iter().map(|one| (group.to_owned(), one)));
     }
 
     /// The breakpoints reached now; `begins` means that the invocation starts, `first` that the job does.
-    pub fn hit(&self, now: &Invocation, begins: bool, first: bool) -> Option<Hit> {
+    pub(super) fn hit(&self, now: &Invocation, begins: bool, first: bool) -> Option<Hit> {
         let all = self.lock();
         let mut hit: Option<Hit> = None;
         for (_, one) in all.iter() {
@@ -117,7 +117,7 @@ impl Breakpoint {
 }
 
 /// Parses a function breakpoint's name: `pixel X,Y`, `vertex N` or `job N`.
-pub fn named(name: &str) -> Option<Where> {
+pub(super) fn named(name: &str) -> Option<Where> {
     let (kind, rest) = name.trim().split_once(' ')?;
     let rest = rest.trim();
     match kind {

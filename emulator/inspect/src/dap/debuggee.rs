@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 
 /// State shared by all runs of a recording.
 #[derive(Clone)]
-pub struct Debuggee {
+pub(super) struct Debuggee {
     /// The recording.
     pub recording: Arc<Vec<u8>>,
     /// Its programs.
@@ -27,7 +27,7 @@ pub struct Debuggee {
 
 impl Debuggee {
     /// Starts a run. Commands after each stop are sent through the returned handle; dropping it ends the run.
-    pub fn start(&self, go: Go, say: Say) -> std::io::Result<Hold> {
+    pub(super) fn start(&self, go: Go, say: Say) -> std::io::Result<Hold> {
         let (sender, orders) = channel();
         let given_up = Arc::new(AtomicBool::new(false));
         let stepper = Stepper::new(

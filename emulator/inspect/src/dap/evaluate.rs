@@ -12,7 +12,7 @@ const MAX_TEXT: usize = 1024;
 const MAX_DEPTH: u32 = 64;
 
 /// The context of names: a thread of the current invocation.
-pub struct Names<'a> {
+pub(super) struct Names<'a> {
     /// The current invocation.
     pub now: &'a Invocation,
     /// The thread.
@@ -79,7 +79,7 @@ enum Node {
 
 /// A parsed expression.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Expression(Node);
+pub(super) struct Expression(Node);
 
 /// Binary operators, loosest binding first.
 const LEVELS: [&[&str]; 5] = [
@@ -232,7 +232,7 @@ impl Expression {
     ///
     /// # Errors
     /// The syntax error.
-    pub fn parse(text: &str) -> crate::error::Result<Self> {
+    pub(super) fn parse(text: &str) -> crate::error::Result<Self> {
         Self::parsed(text).map_err(Error::request)
     }
 
@@ -252,12 +252,12 @@ impl Expression {
     ///
     /// # Errors
     /// An unknown name, or mismatched operand sizes.
-    pub fn evaluate(&self, names: &Names<'_>) -> crate::error::Result<Vec<f32>> {
+    pub(super) fn evaluate(&self, names: &Names<'_>) -> crate::error::Result<Vec<f32>> {
         value(&self.0, names).map_err(Error::request)
     }
 
     /// Whether it is a register or memory of fp16 type.
-    pub fn is_half(&self, names: &Names<'_>) -> bool {
+    pub(super) fn is_half(&self, names: &Names<'_>) -> bool {
         let mut node = &self.0;
         while let Node::Swizzle(of, _) = node {
             node = of;

@@ -6,7 +6,7 @@ use utgard::debug::Values;
 
 /// A fragment of a quad.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lane {
+pub(super) struct Lane {
     /// Word of its next instruction; `None` once it has ended.
     pub pc: Option<u32>,
     /// Registers; the pipeline registers are those of the last instruction.
@@ -25,7 +25,7 @@ pub struct Lane {
 
 /// A quad.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Quad {
+pub(super) struct Quad {
     /// Column and row of the first fragment.
     pub at: (u32, u32),
     /// Mask of the covered fragments.
@@ -42,7 +42,7 @@ pub struct Quad {
 
 /// A vertex.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Vertex {
+pub(super) struct Vertex {
     /// Its index in the job.
     pub number: u64,
     /// Index of its next instruction; `None` once it has ended.
@@ -67,7 +67,7 @@ pub struct Vertex {
 
 /// Kind of the invocation.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub(super) enum What {
     /// Four fragments.
     Quad(Box<Quad>),
     /// A vertex.
@@ -76,7 +76,7 @@ pub enum What {
 
 /// A quad or vertex being executed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Invocation {
+pub(super) struct Invocation {
     /// Its index since the start.
     pub id: u64,
     /// Index of its job.
@@ -91,17 +91,17 @@ pub struct Invocation {
 
 impl Quad {
     /// Column and row of a fragment.
-    pub fn place(&self, lane: usize) -> (u32, u32) {
+    pub(super) fn place(&self, lane: usize) -> (u32, u32) {
         (self.at.0 + (lane as u32 & 1), self.at.1 + (lane as u32 >> 1))
     }
 
     /// Whether a fragment is covered.
-    pub fn is_live(&self, lane: usize) -> bool {
+    pub(super) fn is_live(&self, lane: usize) -> bool {
         self.live >> lane & 1 == 1
     }
 
     /// The fragments that execute the next instruction: those with the lowest address.
-    pub fn active(&self) -> [bool; 4] {
+    pub(super) fn active(&self) -> [bool; 4] {
         let first = self.lanes.iter().filter_map(|lane| lane.pc).min();
         self.lanes.each_ref().map(|lane| first.is_some() && lane.pc == first)
     }
@@ -109,7 +109,7 @@ impl Quad {
 
 impl Invocation {
     /// Number of threads.
-    pub fn threads(&self) -> usize {
+    pub(super) fn threads(&self) -> usize {
         match &self.what {
             What::Quad(_) => 4,
             What::Vertex(_) => 1,
@@ -117,7 +117,7 @@ impl Invocation {
     }
 
     /// The position of a thread.
-    pub fn pc(&self, thread: usize) -> Option<u32> {
+    pub(super) fn pc(&self, thread: usize) -> Option<u32> {
         match &self.what {
             What::Quad(quad) => quad.lanes.get(thread)?.pc,
             What::Vertex(vertex) => vertex.pc,
@@ -126,7 +126,7 @@ impl Invocation {
 
     /// The calls that a thread's next instruction is in, the innermost first; behind the end, and where an instruction is of
     /// no line, the entry point's.
-    pub fn stack(&self, thread: usize) -> Vec<u32> {
+    pub(super) fn stack(&self, thread: usize) -> Vec<u32> {
         let stack = self.pc(thread).map(|at| self.names.stack(at)).unwrap_or_default();
         match stack.is_empty() {
             false => stack.into_iter().map(|(call, _)| call).collect(),
@@ -135,7 +135,7 @@ impl Invocation {
     }
 
     /// Values of a thread's local variables.
-    pub fn locals(&self, thread: usize) -> Option<&Values> {
+    pub(super) fn locals(&self, thread: usize) -> Option<&Values> {
         match &self.what {
             What::Quad(quad) => Some(&quad.lanes.get(thread)?.locals),
             What::Vertex(vertex) => Some(&vertex.locals),
@@ -143,7 +143,7 @@ impl Invocation {
     }
 
     /// Instructions executed by a thread.
-    pub fn steps(&self, thread: usize) -> u64 {
+    pub(super) fn steps(&self, thread: usize) -> u64 {
         match &self.what {
             What::Quad(quad) => quad.lanes.get(thread).map_or(0, |lane| lane.steps),
             What::Vertex(vertex) => vertex.steps,
@@ -151,7 +151,7 @@ impl Invocation {
     }
 
     /// The threads that execute the next instruction, covered ones first.
-    pub fn active(&self) -> Vec<usize> {
+    pub(super) fn active(&self) -> Vec<usize> {
         match &self.what {
             What::Quad(quad) => {
                 let active = quad.active();
@@ -164,7 +164,7 @@ impl Invocation {
     }
 
     /// A thread's name.
-    pub fn name(&self, thread: usize) -> String {
+    pub(super) fn name(&self, thread: usize) -> String {
         match &self.what {
             What::Quad(quad) => {
                 let (x, y) = quad.place(thread);

@@ -17,7 +17,7 @@ const MAX_NAME: usize = 512;
 
 /// What the values of a name are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// A uniform.
     Uniform,
     /// An attribute of a vertex.
@@ -30,7 +30,7 @@ pub enum Kind {
 
 /// A number, a vector, or a column or element of something larger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub(super) struct Named {
     /// The name, with the index of the column or element.
     pub name: String,
     /// What its values are.
@@ -43,7 +43,7 @@ pub struct Named {
 
 /// The names of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProgramNames {
+pub(super) struct ProgramNames {
     symbols: Vec<Named>,
     /// Functions and local variables.
     pub debug: Debug,
@@ -57,7 +57,7 @@ impl ProgramNames {
     /// The names that a program's symbols have.
     ///
     /// `lines` are the program's instructions.
-    pub fn of(source: &Source, lines: &[Line]) -> Self {
+    pub(super) fn of(source: &Source, lines: &[Line]) -> Self {
         let program = &source.program;
         let [(_, uniforms), (_, attributes), (_, varyings)] = program.tables();
         let is_vertex = program.stage == Stage::Vertex;
@@ -86,7 +86,7 @@ impl ProgramNames {
     }
 
     /// The rows of a kind, with their values among the floats of that kind.
-    pub fn values(&self, kind: Kind, floats: &[f32]) -> Vec<(&str, Vec<f32>)> {
+    pub(super) fn values(&self, kind: Kind, floats: &[f32]) -> Vec<(&str, Vec<f32>)> {
         let named = self.symbols.iter().filter(|named| named.kind == kind);
         named
             .filter_map(|named| {
@@ -98,12 +98,12 @@ impl ProgramNames {
     }
 
     /// The number of the instruction at an address.
-    pub fn instruction(&self, address: u32) -> Option<usize> {
+    pub(super) fn instruction(&self, address: u32) -> Option<usize> {
         self.addresses.binary_search(&address).ok()
     }
 
     /// The calls that the instruction at an address is in, the innermost first, each with its line.
-    pub fn stack(&self, address: u32) -> Vec<(u32, u32)> {
+    pub(super) fn stack(&self, address: u32) -> Vec<(u32, u32)> {
         let instruction = self.instruction(address);
         let line = instruction.and_then(|at| *self.lines.get(at)?);
         let found = instruction.zip(line);
@@ -113,7 +113,7 @@ impl ProgramNames {
     }
 
     /// Number of floats of varyings that have a name.
-    pub fn varyings(&self) -> usize {
+    pub(super) fn varyings(&self) -> usize {
         let all = self.symbols.iter().filter(|named| named.kind == Kind::Varying);
         all.map(|named| (named.first + named.components) as usize)
             .max()

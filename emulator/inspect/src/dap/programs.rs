@@ -28,7 +28,7 @@ enum Key {
 }
 
 /// A program.
-pub struct Program {
+pub(super) struct Program {
     key: Key,
     /// Its name, such as `fragment1`.
     pub name: String,
@@ -42,29 +42,29 @@ pub struct Program {
 
 impl Program {
     /// The text of the listing.
-    pub fn listing(&self) -> String {
+    pub(super) fn listing(&self) -> String {
         self.lines.iter().map(|line| format!("{}\n", line.text)).collect()
     }
 
     /// Index of the instruction at an address.
-    pub fn index(&self, address: u32) -> Option<usize> {
+    pub(super) fn index(&self, address: u32) -> Option<usize> {
         self.lines.iter().position(|line| line.address == address)
     }
 
     /// Line in the listing, from 1, where an instruction begins.
-    pub fn row(&self, index: usize) -> usize {
+    pub(super) fn row(&self, index: usize) -> usize {
         let before = self.lines.iter().take(index);
         1 + before.map(|line| line.text.lines().count()).sum::<usize>()
     }
 
     /// Source line of an instruction.
-    pub fn source_line(&self, address: u32) -> Option<u32> {
+    pub(super) fn source_line(&self, address: u32) -> Option<u32> {
         let lines = self.source.as_ref()?.lines.get(self.index(address)?)?;
         lines.first().copied()
     }
 
     /// Address of the first instruction at or after a line of the listing, and its line.
-    pub fn at_row(&self, row: usize) -> Option<(u32, usize)> {
+    pub(super) fn at_row(&self, row: usize) -> Option<(u32, usize)> {
         let rows = (0..self.lines.len()).map(|index| (self.lines[index].address, self.row(index)));
         let mut rows = rows.zip(&self.lines);
         let found = rows.find(|((_, begins), line)| row < begins + line.text.lines().count());
@@ -72,7 +72,7 @@ impl Program {
     }
 
     /// Addresses of the instructions at a source line, or the next line with code; and that line.
-    pub fn at_source_line(&self, line: u32) -> Option<(Vec<u32>, u32)> {
+    pub(super) fn at_source_line(&self, line: u32) -> Option<(Vec<u32>, u32)> {
         let source = self.source.as_ref()?;
         let found = source.lines.iter().flatten().filter(|at| **at >= line).min()?;
         let has = source
@@ -95,7 +95,7 @@ impl Program {
 
 /// All programs, numbered in order of discovery.
 #[derive(Default)]
-pub struct Programs {
+pub(super) struct Programs {
     all: Vec<Program>,
     /// Files with their programs and numbers of instructions.
     sources: Vec<(Source, Key, usize)>,
@@ -120,7 +120,7 @@ fn identity(source: &Source) -> Option<(Key, usize)> {
 
 impl Programs {
     /// The programs of a recording's jobs, as far as they are in the recorded memory.
-    pub fn of(trace: &Trace<'_>, sources: Vec<Source>) -> Self {
+    pub(super) fn of(trace: &Trace<'_>, sources: Vec<Source>) -> Self {
         let sources = sources.into_iter().filter_map(|source| {
             let (key, lines) = identity(&source)?;
             Some((source, key, lines))
@@ -179,7 +179,7 @@ impl Programs {
     }
 
     /// The number of a vertex program; adds it if it is new.
-    pub fn vertex(&mut self, program: &VertexProgram) -> usize {
+    pub(super) fn vertex(&mut self, program: &VertexProgram) -> usize {
         let is = |key: &Key| matches!(key, Key::Vertex(have) if *have == program.instructions);
         self.number(is, || {
             (Key::Vertex(program.instructions.clone()), Watched::vertex(program))
@@ -187,7 +187,7 @@ impl Programs {
     }
 
     /// The number of a fragment program; adds it if it is new.
-    pub fn fragment(&mut self, program: &FragmentProgram) -> usize {
+    pub(super) fn fragment(&mut self, program: &FragmentProgram) -> usize {
         let is = |key: &Key| matches!(key, Key::Fragment(have) if *have == program.instructions);
         self.number(is, || {
             (Key::Fragment(program.instructions.clone()), Watched::fragment(program))
@@ -222,22 +222,22 @@ impl Programs {
     }
 
     /// A program.
-    pub fn get(&self, number: usize) -> Option<&Program> {
+    pub(super) fn get(&self, number: usize) -> Option<&Program> {
         self.all.get(number)
     }
 
     /// All of them with their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &Program)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &Program)> {
         self.all.iter().enumerate()
     }
 
     /// Address of an instruction in the protocol.
-    pub fn address(program: usize, at: u32) -> String {
+    pub(super) fn address(program: usize, at: u32) -> String {
         format!("{:#x}", SPAN * (program as u64 + 1) + u64::from(at))
     }
 
     /// The program and address behind it.
-    pub fn place(&self, address: &str) -> Option<(usize, u32)> {
+    pub(super) fn place(&self, address: &str) -> Option<(usize, u32)> {
         let digits = address.trim().strip_prefix("0x")?;
         let address = u64::from_str_radix(digits, 16).ok()?;
         let program = usize::try_from((address / SPAN).checked_sub(1)?).ok()?;

@@ -17,7 +17,7 @@ use utgard::debug::{Location, Values};
 
 /// How a run continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Go {
+pub(super) enum Go {
     /// To the first vertex or quad.
     Entry,
     /// To a breakpoint.
@@ -36,7 +36,7 @@ pub enum Go {
 
 /// Why and where a run has stopped.
 #[derive(Clone, Debug)]
-pub struct Stop {
+pub(super) struct Stop {
     /// Steps executed so far.
     pub moment: u64,
     /// The protocol's stop reason.
@@ -52,7 +52,7 @@ pub struct Stop {
 }
 
 /// A report of a run.
-pub enum RunEvent {
+pub(super) enum RunEvent {
     /// It has stopped.
     Stopped(Box<Stop>),
     /// The last breakpoint before the moment of [`Go::Scan`].
@@ -62,11 +62,11 @@ pub enum RunEvent {
 }
 
 /// Receives a run's reports.
-pub type Say = Box<dyn Fn(RunEvent) + Send>;
+pub(super) type Say = Box<dyn Fn(RunEvent) + Send>;
 
 /// Restricts where a run stops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Focus {
+pub(super) struct Focus {
     /// Quads with a pixel.
     pub pixel: Option<(u32, u32)>,
     /// A vertex of its job.
@@ -99,7 +99,7 @@ struct From {
 }
 
 /// The observer.
-pub struct Stepper {
+pub(super) struct Stepper {
     programs: Arc<Mutex<Programs>>,
     breakpoints: Arc<Breakpoints>,
     focus: Focus,
@@ -128,7 +128,7 @@ pub struct Stepper {
 }
 
 /// Handle of a run, which ends when this is dropped.
-pub struct Hold {
+pub(super) struct Hold {
     /// Commands after a stop.
     pub orders: Sender<Go>,
     /// Set when the handle is dropped.
@@ -143,7 +143,7 @@ impl Drop for Hold {
 
 impl Stepper {
     /// An observer; `orders` are the commands after each stop.
-    pub fn new(
+    pub(super) fn new(
         programs: Arc<Mutex<Programs>>,
         breakpoints: Arc<Breakpoints>,
         focus: Focus,
@@ -175,20 +175,20 @@ impl Stepper {
     }
 
     /// Begins a job.
-    pub fn begin_job(&mut self, job: usize) {
+    pub(super) fn begin_job(&mut self, job: usize) {
         self.job = job;
         self.begun = [0; 2];
     }
 
     /// Reports the end of the run.
-    pub fn end(&mut self, well: bool) {
+    pub(super) fn end(&mut self, well: bool) {
         if !self.abandoned {
             (self.say)(RunEvent::Ended(well));
         }
     }
 
     /// Reports a fault and stops, so that the state can be inspected.
-    pub fn fault(&mut self, fault: Fault) {
+    pub(super) fn fault(&mut self, fault: Fault) {
         if !self.abandoned {
             let active = self.now.as_ref().and_then(|now| now.active().first().copied());
             self.stop("exception", active.unwrap_or(0), Vec::new(), Some(fault));
@@ -443,11 +443,11 @@ impl Observer for Stepper {
 
 /// The scalar engine with an observer; jobs outside the focus run on the fast engine.
 #[derive(Clone)]
-pub struct Stepping(pub Arc<Mutex<Stepper>>);
+pub(super) struct Stepping(pub Arc<Mutex<Stepper>>);
 
 impl Stepping {
     /// The observer.
-    pub fn lock(&self) -> MutexGuard<'_, Stepper> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Stepper> {
         // Its state is consistent between steps, so a poisoned lock is usable.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

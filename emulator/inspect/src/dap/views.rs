@@ -9,7 +9,7 @@ use utgard::pp::Register;
 
 /// A named row of numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub(super) struct Row {
     /// The name, which is valid in expressions.
     pub name: String,
     /// The numbers.
@@ -18,7 +18,7 @@ pub struct Row {
 
 /// A group of rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
+pub(super) struct Group {
     /// Its title.
     pub name: &'static str,
     /// The protocol's presentation hint, if any.
@@ -55,7 +55,7 @@ const NAMED: [(&str, Kind, Option<&str>); 4] = [
 
 /// The values of a name, and whether they are fp16: local variables hide other names of the source, and these hide what the
 /// hardware has.
-pub fn named(now: &Invocation, thread: usize, stack: &[u32], name: &str) -> Option<(Vec<f32>, bool)> {
+pub(super) fn named(now: &Invocation, thread: usize, stack: &[u32], name: &str) -> Option<(Vec<f32>, bool)> {
     let groups = groups(now, thread, stack);
     let (hardware, source) = groups.split_at(HARDWARE.min(groups.len()));
     let (symbols, locals) = source.split_at(NAMED.len().min(source.len()));
@@ -89,7 +89,7 @@ const MAX_LOCALS: usize = 6;
 
 /// All groups of a thread, with the names of the source behind the hardware's; `stack` are the calls that it is in, the
 /// innermost first.
-pub fn groups(now: &Invocation, thread: usize, stack: &[u32]) -> Vec<Group> {
+pub(super) fn groups(now: &Invocation, thread: usize, stack: &[u32]) -> Vec<Group> {
     let mut groups = match &now.what {
         What::Quad(quad) => match quad.lanes.get(thread) {
             Some(lane) => fragment(now, quad, lane, thread),
@@ -204,13 +204,13 @@ fn bits(value: f32, is_half: bool) -> String {
 }
 
 /// A number and its bits, or only its bits.
-pub fn number(value: f32, is_half: bool, hex: bool) -> String {
+pub(super) fn number(value: f32, is_half: bool, hex: bool) -> String {
     let bits = bits(value, is_half);
     if hex { bits } else { format!("{value} ({bits})") }
 }
 
 /// Numbers as one text.
-pub fn text(values: &[f32], is_half: bool, hex: bool) -> String {
+pub(super) fn text(values: &[f32], is_half: bool, hex: bool) -> String {
     match values {
         [value] => number(*value, is_half, hex),
         values => {
@@ -221,7 +221,7 @@ pub fn text(values: &[f32], is_half: bool, hex: bool) -> String {
 }
 
 /// The type of numbers, as text.
-pub fn kind(values: &[f32], is_half: bool) -> String {
+pub(super) fn kind(values: &[f32], is_half: bool) -> String {
     let float = if is_half { "fp16" } else { "fp32" };
     match values.len() {
         1 => float.to_owned(),
@@ -230,12 +230,12 @@ pub fn kind(values: &[f32], is_half: bool) -> String {
 }
 
 /// The protocol's reference to a thread's group, or to a row of it.
-pub fn reference(thread: usize, group: usize, row: Option<usize>) -> u64 {
+pub(super) fn reference(thread: usize, group: usize, row: Option<usize>) -> u64 {
     1 + thread as u64 + 4 * (group as u64 + 16 * row.map_or(0, |row| row as u64 + 1))
 }
 
 /// Decodes a reference.
-pub fn referred(reference: u64) -> Option<(usize, usize, Option<usize>)> {
+pub(super) fn referred(reference: u64) -> Option<(usize, usize, Option<usize>)> {
     let number = reference.checked_sub(1)?;
     let (thread, rest) = (number % 4, number / 4);
     let (group, row) = (rest % 16, usize::try_from(rest / 16).ok()?);
@@ -243,7 +243,7 @@ pub fn referred(reference: u64) -> Option<(usize, usize, Option<usize>)> {
 }
 
 /// The scopes of a thread in one of the functions of its stack, 0 for the innermost.
-pub fn scopes(now: &Invocation, thread: usize, depth: usize) -> Value {
+pub(super) fn scopes(now: &Invocation, thread: usize, depth: usize) -> Value {
     let scope = |(number, group): (usize, &Group)| {
         let mut scope = json!({
             "name": group.name, "variablesReference": reference(thread, number, None),
@@ -265,7 +265,7 @@ pub fn scopes(now: &Invocation, thread: usize, depth: usize) -> Value {
 }
 
 /// The variables of a reference.
-pub fn variables(now: &Invocation, of: u64, hex: bool) -> Option<Value> {
+pub(super) fn variables(now: &Invocation, of: u64, hex: bool) -> Option<Value> {
     let (thread, number, row) = referred(of)?;
     let group = groups(now, thread, &now.stack(thread)).into_iter().nth(number)?;
     let half = group.half;

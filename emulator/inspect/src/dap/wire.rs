@@ -4,14 +4,14 @@ use serde_json::Value;
 use std::io::{BufRead, Read, Write};
 
 /// Limit on the size of a message in bytes.
-pub const MAX_MESSAGE: u64 = 16 << 20;
+pub(super) const MAX_MESSAGE: u64 = 16 << 20;
 
 /// Limit on the size of a header in bytes.
 const MAX_HEADER: u64 = 4096;
 
 /// The next item on a stream.
 #[derive(Debug, PartialEq)]
-pub enum Read1 {
+pub(super) enum Read1 {
     /// A message.
     Message(Value),
     /// A body of the right length that is not JSON; reading can continue.
@@ -23,7 +23,7 @@ pub enum Read1 {
 }
 
 /// Reads a message.
-pub fn read(input: &mut impl BufRead) -> Read1 {
+pub(super) fn read(input: &mut impl BufRead) -> Read1 {
     let length = match header(input) {
         Ok(Some(length)) => length,
         Ok(None) => return Read1::End,
@@ -82,7 +82,7 @@ fn header(input: &mut impl BufRead) -> Result<Option<u64>, String> {
 }
 
 /// Writes a message.
-pub fn write(output: &mut impl Write, message: &Value) -> std::io::Result<()> {
+pub(super) fn write(output: &mut impl Write, message: &Value) -> std::io::Result<()> {
     let body = message.to_string();
     write!(output, "Content-Length: {}\r\n\r\n{body}", body.len())?;
     output.flush()

@@ -31,7 +31,7 @@ const MAX_ARRAY: u32 = 1 << 24;
 
 /// A value of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub(super) enum Value {
     /// Text.
     Text(String),
     /// An array: name of an element, its size in bytes, whether it consists of floats, the bytes.
@@ -40,7 +40,7 @@ pub enum Value {
 
 /// A named value of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub(super) struct Item {
     /// Number of the draw.
     pub draw: Option<usize>,
     /// Its name.
@@ -51,7 +51,7 @@ pub struct Item {
 
 impl Value {
     /// The first difference of two values: a suffix for the name, and both parts.
-    pub fn part(a: &Self, b: &Self) -> (String, [String; 2]) {
+    pub(super) fn part(a: &Self, b: &Self) -> (String, [String; 2]) {
         match (a, b) {
             (Self::Array(what, size, floats, one), Self::Array(_, _, _, other)) => {
                 let first = one.iter().zip(other).position(|(one, other)| one != other);
@@ -92,7 +92,7 @@ fn element(bytes: &[u8], floats: bool) -> String {
 }
 
 /// All comparable values of a job before it runs, as far as memory has them.
-pub fn describe(memory: &Memory, pipe: Pipe, frame: &[u32]) -> Vec<Item> {
+pub(super) fn describe(memory: &Memory, pipe: Pipe, frame: &[u32]) -> Vec<Item> {
     let mut all = Describer {
         memory,
         draw: None,

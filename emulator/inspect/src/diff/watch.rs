@@ -29,7 +29,7 @@ fn fragments(trace: &Trace<'_>, job: usize, pixel: (u32, u32), engine: Box<dyn E
 }
 
 /// Where the fragments at a pixel diverge; `None` if they are identical.
-pub fn parting(
+pub(super) fn parting(
     traces: [&Trace<'_>; 2],
     job: usize,
     pixel: (u32, u32),

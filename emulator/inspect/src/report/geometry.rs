@@ -15,10 +15,10 @@ const MAX_COMMANDS: usize = 1024;
 const MAX_VERTICES: u32 = 48;
 
 /// Limit on draws of a job with shown vertices.
-pub const MAX_TABLES: usize = 128;
+pub(super) const MAX_TABLES: usize = 128;
 
 /// A stream's commands; memory that they point to is included only if no other part of the report shows it.
-pub fn stream(stream: Stream, left_out: &mut Vec<String>) -> (String, Vec<Command>) {
+pub(super) fn stream(stream: Stream, left_out: &mut Vec<String>) -> (String, Vec<Command>) {
     let title = format!("{} stream at {:#x} to {:#x}", stream.name, stream.start, stream.end);
     let is_list = stream.name != "vertex";
     let mut commands = stream.commands;
@@ -40,7 +40,7 @@ pub fn stream(stream: Stream, left_out: &mut Vec<String>) -> (String, Vec<Comman
 }
 
 /// The vertex side of a draw, read after the job.
-pub fn draw(memory: &Memory, of: &DrawPrograms, programs: &mut Programs<'_>, table: bool) -> Geometry {
+pub(super) fn draw(memory: &Memory, of: &DrawPrograms, programs: &mut Programs<'_>, table: bool) -> Geometry {
     let source = &of.source;
     let mut draw = Geometry {
         number: source.number,

@@ -5,19 +5,19 @@ use std::fmt::Display;
 
 /// A page being written.
 #[derive(Debug, Default)]
-pub struct Html {
+pub(super) struct Html {
     out: String,
 }
 
 impl Html {
     /// Markup of the page itself, never data.
-    pub fn raw(&mut self, markup: &'static str) -> &mut Self {
+    pub(super) fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.out.push_str(markup);
         self
     }
 
     /// Escaped text, also valid in a quoted attribute.
-    pub fn text(&mut self, text: impl Display) -> &mut Self {
+    pub(super) fn text(&mut self, text: impl Display) -> &mut Self {
         for c in text.to_string().chars() {
             match c {
                 '&' => self.out.push_str("&amp;"),
@@ -36,7 +36,7 @@ impl Html {
     }
 
     /// Text with links for addresses that `known` accepts.
-    pub fn linked(&mut self, text: &str, job: usize, known: impl Fn(u32) -> bool) -> &mut Self {
+    pub(super) fn linked(&mut self, text: &str, job: usize, known: impl Fn(u32) -> bool) -> &mut Self {
         for (number, line) in text.lines().enumerate() {
             if number > 0 {
                 self.out.push('\n');
@@ -57,24 +57,24 @@ impl Html {
     }
 
     /// An address as a link to its contents.
-    pub fn address(&mut self, shown: &str, job: usize, address: u32) -> &mut Self {
+    pub(super) fn address(&mut self, shown: &str, job: usize, address: u32) -> &mut Self {
         self.raw("<a href=\"#");
         self.text(place(job, address)).raw("\">").text(shown).raw("</a>")
     }
 
     /// The finished page.
-    pub fn finish(self) -> String {
+    pub(super) fn finish(self) -> String {
         self.out
     }
 }
 
 /// Anchor of an address in a job.
-pub fn place(job: usize, address: u32) -> String {
+pub(super) fn place(job: usize, address: u32) -> String {
     format!("job={job}&at={address:#x}")
 }
 
 /// JSON escaped for a script element.
-pub fn json(value: &serde_json::Value) -> String {
+pub(super) fn json(value: &serde_json::Value) -> String {
     // Sequences that could end the element or begin a comment contain this.
     value.to_string().replace('<', "\\u003c")
 }

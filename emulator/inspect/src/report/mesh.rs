@@ -14,7 +14,7 @@ const MAX_PRIMITIVES: u32 = 600;
 const MAX_ATTRIBUTES: usize = 4;
 
 /// Sides of a drawing.
-pub const SIDE: f32 = 1000.0;
+pub(super) const SIDE: f32 = 1000.0;
 
 /// Margin of a drawing.
 const MARGIN: f32 = 40.0;
@@ -23,7 +23,7 @@ const MARGIN: f32 = 40.0;
 const TURNS: [[f32; 2]; 2] = [[0.5, 0.866_025_4], [0.342_020_15, 0.939_692_6]];
 
 /// The drawings: by the attributes that the program reads, and by the positions that it stores.
-pub fn meshes(memory: &Memory, source: &DrawSource) -> Vec<Mesh> {
+pub(super) fn meshes(memory: &Memory, source: &DrawSource) -> Vec<Mesh> {
     let Some(run) = &source.run else { return Vec::new() };
     let Ok((primitives, all)) = source.primitives(memory, MAX_PRIMITIVES) else {
         return Vec::new();

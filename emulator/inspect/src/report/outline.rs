@@ -138,7 +138,7 @@ struct Pass {
 
 /// Collects the outline job by job.
 #[derive(Default)]
-pub struct Gatherer {
+pub(super) struct Gatherer {
     outline: Outline,
     found: HashMap<Key, usize>,
     passes: Vec<Pass>,
@@ -160,7 +160,7 @@ impl ResourceKind {
 
 impl Gatherer {
     /// Adds a geometry job by its draws, which are read before it runs.
-    pub fn geometry(&mut self, memory: &Memory, job: usize, draws: &[DrawPrograms]) {
+    pub(super) fn geometry(&mut self, memory: &Memory, job: usize, draws: &[DrawPrograms]) {
         let objects: Vec<(u32, u32)> = memory.objects().map(|(at, bytes)| (at, bytes.len() as u32)).collect();
         for draw in draws {
             let mut user = User {
@@ -185,7 +185,7 @@ impl Gatherer {
     }
 
     /// Adds a pixel job by its frame and the memory after it.
-    pub fn pixels(&mut self, memory: &Memory, job: usize, frame: &JobFrame) {
+    pub(super) fn pixels(&mut self, memory: &Memory, job: usize, frame: &JobFrame) {
         let mut pass = Pass {
             job,
             samples: std::mem::take(&mut self.samples),
@@ -224,7 +224,7 @@ impl Gatherer {
     }
 
     /// Adds a job's line; `frame` is that of a pixel job, whose picture is in memory.
-    pub fn job(&mut self, memory: &Memory, mut brief: Brief, frame: Option<&JobFrame>) {
+    pub(super) fn job(&mut self, memory: &Memory, mut brief: Brief, frame: Option<&JobFrame>) {
         if self.outline.jobs.len() >= MAX_JOBS {
             self.outline.left_out[0] += 1;
             return;
@@ -242,7 +242,7 @@ impl Gatherer {
     }
 
     /// The outline of all that was added.
-    pub fn finish(mut self) -> Outline {
+    pub(super) fn finish(mut self) -> Outline {
         self.outline.frames = frames(&self.outline.jobs, &self.passes);
         self.outline
     }

@@ -39,7 +39,7 @@ enum HistorySource {
 }
 
 /// The sections of a frame's jobs, for a page that lacks them.
-pub fn sections(report: &Report, frame: usize) -> String {
+pub(super) fn sections(report: &Report, frame: usize) -> String {
     let mut writer = Writer::new(&report.pictures, format!("{frame}-"));
     for job in &report.jobs {
         self::job(&mut writer, report, job);

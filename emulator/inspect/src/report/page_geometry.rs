@@ -6,7 +6,7 @@ use super::model::{Geometry, Gp, Job, Kind, Report};
 use super::writer::{Writer, draw_name, program_name, program_title};
 
 /// A geometry job: draws with their vertices, then the streams.
-pub fn gp(writer: &mut Writer<'_>, report: &Report, job: &Job, gp: &Gp) {
+pub(super) fn gp(writer: &mut Writer<'_>, report: &Report, job: &Job, gp: &Gp) {
     for draw in &gp.draws {
         self::draw(writer, report, job, draw);
     }

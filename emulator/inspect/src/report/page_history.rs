@@ -6,7 +6,7 @@ use super::writer::{draw_name, line_name};
 use crate::history::{End, Entry, numbers};
 
 /// The history of a pixel as an HTML fragment.
-pub fn section(html: &mut Html, job: usize, pp: &Pp, [x, y]: [u32; 2], entries: &[Entry]) {
+pub(super) fn section(html: &mut Html, job: usize, pp: &Pp, [x, y]: [u32; 2], entries: &[Entry]) {
     html.raw("<section class=\"history\" data-pixel=\"")
         .text(format_args!("{x},{y}"))
         .raw("\" id=\"");

@@ -6,7 +6,7 @@ use super::page_history;
 use super::writer::{Writer, draw_name, program_name, program_title};
 
 /// A pixel job: targets, draws, maps, pixels.
-pub fn pp(writer: &mut Writer<'_>, job: &Job, pp: &Pp) {
+pub(super) fn pp(writer: &mut Writer<'_>, job: &Job, pp: &Pp) {
     let known = |address| job.places.has(address);
     writer.html.raw("<div class=\"row targets\">\n");
     for target in &pp.targets {

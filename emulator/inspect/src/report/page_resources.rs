@@ -27,7 +27,7 @@ struct Uses {
 }
 
 /// The section with all lists.
-pub fn section(html: &mut Html, outline: &Outline, thumbnails: &mut Thumbnails<'_>) {
+pub(super) fn section(html: &mut Html, outline: &Outline, thumbnails: &mut Thumbnails<'_>) {
     html.raw("<section class=\"resources\" id=\"resources\" tabindex=\"-1\" aria-label=\"Resources\">\n");
     html.raw("<h2>Textures, buffers and programs</h2>\n");
     for (kind, title) in LISTS {

@@ -20,7 +20,7 @@ struct Kept {
 
 /// Observations of a draw.
 #[derive(Clone, Default)]
-pub struct DrawSeen {
+pub(crate) struct DrawSeen {
     /// Number of fragments.
     pub fragments: u64,
     /// Number of instructions.
@@ -32,11 +32,11 @@ pub struct DrawSeen {
 }
 
 /// A draw, by its geometry's address and its index.
-pub type DrawKey = (usize, u32);
+pub(crate) type DrawKey = (usize, u32);
 
 /// Observations of a job.
 #[derive(Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// Every draw.
     pub draws: BTreeMap<DrawKey, DrawSeen>,
     /// Number of fragments at each pixel.
@@ -52,7 +52,7 @@ pub struct Seen {
 }
 
 /// Observes a job.
-pub struct Painter {
+pub(crate) struct Painter {
     size: [u32; 2],
     pixels: Vec<[u32; 2]>,
     seen: Mutex<Seen>,
@@ -61,7 +61,7 @@ pub struct Painter {
 }
 
 /// Colour, depth and stencil of a picture.
-pub struct Planes {
+pub(crate) struct Planes {
     size: [u32; 2],
     /// Four bytes per pixel.
     pub rgba: Vec<u8>,
@@ -73,7 +73,7 @@ pub struct Planes {
 
 impl Painter {
     /// An observer of a job with this frame and of these pixels; `pictures` keeps the tiles after draws.
-    pub fn new(frame: &Frame, pixels: &[[u32; 2]], pictures: bool) -> Self {
+    pub(crate) fn new(frame: &Frame, pixels: &[[u32; 2]], pictures: bool) -> Self {
         let size = [frame.width, frame.height];
         let inside = |[x, y]: &[u32; 2]| *x < size[0] && *y < size[1];
         let seen = Seen {
@@ -92,7 +92,7 @@ impl Painter {
     }
 
     /// The observations.
-    pub fn into_seen(self) -> Seen {
+    pub(crate) fn into_seen(self) -> Seen {
         self.seen.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -187,7 +187,7 @@ impl Watch for Painter {
 
 impl Seen {
     /// The initial tiles over the previous picture.
-    pub fn begun(&self, [width, height]: [u32; 2], under: Option<Vec<u8>>) -> Planes {
+    pub(crate) fn begun(&self, [width, height]: [u32; 2], under: Option<Vec<u8>>) -> Planes {
         let pixels = width as usize * height as usize;
         let mut planes = Planes {
             size: [width, height],
@@ -204,12 +204,12 @@ impl Seen {
 
 impl DrawSeen {
     /// Number of tiles that it drew to.
-    pub fn tiles(&self) -> usize {
+    pub(crate) fn tiles(&self) -> usize {
         self.tiles.len()
     }
 
     /// Draws the result over a picture; returns whether it changed depth, and stencil.
-    pub fn over(&self, planes: &mut Planes) -> [bool; 2] {
+    pub(crate) fn over(&self, planes: &mut Planes) -> [bool; 2] {
         planes.lay(&self.tiles)
     }
 }

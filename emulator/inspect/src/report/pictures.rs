@@ -118,7 +118,7 @@ fn heat(value: f64) -> [u8; 3] {
 }
 
 /// Numbers as a heat map; zero is black.
-pub fn heat_map(values: &[u64]) -> Vec<u8> {
+pub(super) fn heat_map(values: &[u64]) -> Vec<u8> {
     let most = values.iter().copied().max().unwrap_or(0).max(1) as f64;
     let pixel = |value: &u64| {
         let [r, g, b] = match value {
@@ -131,7 +131,7 @@ pub fn heat_map(values: &[u64]) -> Vec<u8> {
 }
 
 /// Numbers as greys, from black for the minimum to white for the maximum; and these two.
-pub fn greys(values: &[u32]) -> (Vec<u8>, [u32; 2]) {
+pub(super) fn greys(values: &[u32]) -> (Vec<u8>, [u32; 2]) {
     let low = values.iter().copied().min().unwrap_or(0);
     let high = values.iter().copied().max().unwrap_or(0);
     let range = f64::from((high - low).max(1));

@@ -29,7 +29,7 @@ const MAX_LAYERS: u32 = 8;
 const COSTLIEST: usize = 8;
 
 /// The pictures that a job wrote, from memory.
-pub fn targets(memory: &Memory, frame: &Frame, pictures: &mut Pictures) -> Vec<Shown> {
+pub(super) fn targets(memory: &Memory, frame: &Frame, pictures: &mut Pictures) -> Vec<Shown> {
     let colors = frame
         .write_backs
         .iter()
@@ -44,14 +44,20 @@ pub fn targets(memory: &Memory, frame: &Frame, pictures: &mut Pictures) -> Vec<S
 }
 
 /// Accumulates the draws' results and adds a picture after each.
-pub struct Scrubber {
+pub(super) struct Scrubber {
     planes: Planes,
     size: [u32; 2],
 }
 
 impl Scrubber {
     /// The picture before the first draw.
-    pub fn new(seen: &Seen, frame: &Frame, under: Option<Vec<u8>>, pictures: &mut Pictures, job: &mut Pp) -> Self {
+    pub(super) fn new(
+        seen: &Seen,
+        frame: &Frame,
+        under: Option<Vec<u8>>,
+        pictures: &mut Pictures,
+        job: &mut Pp,
+    ) -> Self {
         let size = [frame.width, frame.height];
         let planes = seen.begun(size, under);
         job.before = pictures.add(size, &planes.rgba, false);
@@ -59,7 +65,7 @@ impl Scrubber {
     }
 
     /// Advances by a draw.
-    pub fn draw(&mut self, seen: &DrawSeen, pictures: &mut Pictures, painted: &mut Painted) {
+    pub(super) fn draw(&mut self, seen: &DrawSeen, pictures: &mut Pictures, painted: &mut Painted) {
         let [depth, stencil] = seen.over(&mut self.planes);
         let now = &self.planes;
         painted.picture = pictures.add(self.size, &now.rgba, false);
@@ -74,7 +80,7 @@ impl Scrubber {
     }
 
     /// Depth and stencil after the last draw.
-    pub fn finish(self, pictures: &mut Pictures) -> Vec<Shown> {
+    pub(super) fn finish(self, pictures: &mut Pictures) -> Vec<Shown> {
         vec![
             numbers("depth", &self.planes.depth, self.size, pictures),
             numbers("stencil", &self.planes.stencil, self.size, pictures),
@@ -98,7 +104,7 @@ fn numbers(what: &str, values: &[u32], size: [u32; 2], pictures: &mut Pictures) 
 }
 
 /// Overdraw and cost as heat maps.
-pub fn maps(seen: &Seen, [width, height]: [u32; 2], pictures: &mut Pictures) -> Vec<Shown> {
+pub(super) fn maps(seen: &Seen, [width, height]: [u32; 2], pictures: &mut Pictures) -> Vec<Shown> {
     let most = seen.overdraw.iter().copied().max().unwrap_or(0);
     let all: u64 = seen.overdraw.iter().sum();
     let mean = all as f64 / seen.overdraw.len().max(1) as f64;
@@ -121,7 +127,7 @@ pub fn maps(seen: &Seen, [width, height]: [u32; 2], pictures: &mut Pictures) -> 
 }
 
 /// The most expensive tiles.
-pub fn costliest(seen: &Seen) -> Vec<(u32, u32, u64)> {
+pub(super) fn costliest(seen: &Seen) -> Vec<(u32, u32, u64)> {
     let mut tiles: Vec<_> = seen
         .cost
         .iter()
@@ -135,7 +141,7 @@ pub fn costliest(seen: &Seen) -> Vec<(u32, u32, u64)> {
 /// Histories of the pixels, by the order of geometry jobs and primitives.
 ///
 /// `ran` is what the engine kept of the fragments' programs.
-pub fn histories(
+pub(super) fn histories(
     seen: &Seen,
     pixels: &[[u32; 2]],
     ran: &[PixelFragment],
@@ -163,7 +169,7 @@ pub fn histories(
 }
 
 /// The triangles of a draw, and the number beyond the limit.
-pub fn mesh(geometry: &Geometry, draw: u32) -> (Vec<[[f32; 2]; 3]>, usize) {
+pub(super) fn mesh(geometry: &Geometry, draw: u32) -> (Vec<[[f32; 2]; 3]>, usize) {
     let number = |draw: u32| geometry.draws.get(draw as usize).map(|draw| draw.number);
     let own = geometry.primitives.iter().map(|(_, one)| one);
     let own = own.filter(|one| number(one.draw) == Some(draw));
@@ -173,7 +179,7 @@ pub fn mesh(geometry: &Geometry, draw: u32) -> (Vec<[[f32; 2]; 3]>, usize) {
 }
 
 /// State, uniforms, textures and program of a draw, as far as they can be read.
-pub fn state(
+pub(super) fn state(
     memory: &Memory,
     address: u32,
     code: &[u32],

@@ -86,7 +86,7 @@ impl Places {
 }
 
 /// The addresses in a line, with their ranges.
-pub fn addresses(line: &str) -> Vec<(Range<usize>, u32)> {
+pub(super) fn addresses(line: &str) -> Vec<(Range<usize>, u32)> {
     let mut found = Vec::new();
     let mut word = "";
     let mut at = 0;

@@ -9,7 +9,7 @@ use utgard::gp;
 const MAX_LINES: usize = 4096;
 
 /// The engine's observations before and after a job, and the job's programs so far.
-pub struct Programs<'a> {
+pub(super) struct Programs<'a> {
     observed: &'a Observed,
     before: &'a Report,
     now: &'a Report,
@@ -22,7 +22,7 @@ pub struct Programs<'a> {
 
 impl<'a> Programs<'a> {
     /// An empty collection.
-    pub fn new(observed: &'a Observed, before: &'a Report, now: &'a Report) -> Self {
+    pub(super) fn new(observed: &'a Observed, before: &'a Report, now: &'a Report) -> Self {
         Self {
             observed,
             before,
@@ -34,18 +34,18 @@ impl<'a> Programs<'a> {
     }
 
     /// The collected programs.
-    pub fn take(self) -> Vec<Program> {
+    pub(super) fn take(self) -> Vec<Program> {
         self.found.into_iter().map(|(_, program)| program).collect()
     }
 
     /// Index of the job's program with these words; `None` if they are not a program, or never ran.
-    pub fn fragment(&mut self, address: u32, words: &[u32]) -> Option<usize> {
+    pub(super) fn fragment(&mut self, address: u32, words: &[u32]) -> Option<usize> {
         let number = self.observed.fragment_program(&FragmentProgram::read(words).ok()?)?;
         self.find(number, address)
     }
 
     /// [`Programs::fragment`] for a vertex program.
-    pub fn vertex(&mut self, address: u32, words: &[u32]) -> Option<usize> {
+    pub(super) fn vertex(&mut self, address: u32, words: &[u32]) -> Option<usize> {
         let (instructions, _) = words.as_chunks::<{ gp::WORDS }>();
         let program = VertexProgram::new(
             instructions

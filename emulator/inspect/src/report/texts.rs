@@ -3,7 +3,7 @@
 use super::model::{Gp, Job, Kind, Pp};
 
 /// All of them, for links on the page.
-pub fn of(job: &Job) -> Vec<String> {
+pub(super) fn of(job: &Job) -> Vec<String> {
     let mut texts: Vec<String> = job.programs.iter().map(|program| at(program.address)).collect();
     texts.extend(job.fault.iter().cloned());
     texts.extend(job.notes.iter().cloned());
@@ -15,7 +15,7 @@ pub fn of(job: &Job) -> Vec<String> {
 }
 
 /// An address as text.
-pub fn at(address: u32) -> String {
+pub(super) fn at(address: u32) -> String {
     format!("at {address:#x}")
 }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 const SMALL: u32 = 96;
 
 /// State shared by the parts of a page.
-pub struct Writer<'a> {
+pub(super) struct Writer<'a> {
     /// The page.
     pub html: Html,
     pictures: &'a Pictures,
@@ -22,46 +22,46 @@ pub struct Writer<'a> {
 }
 
 /// Anchor of a job.
-pub fn job_name(job: usize) -> String {
+pub(super) fn job_name(job: usize) -> String {
     format!("job={job}")
 }
 
 /// Anchor of a draw.
-pub fn draw_name(job: usize, draw: impl std::fmt::Display) -> String {
+pub(super) fn draw_name(job: usize, draw: impl std::fmt::Display) -> String {
     format!("job={job}&draw={draw}")
 }
 
 /// Anchor of a program.
-pub fn program_name(job: usize, program: usize) -> String {
+pub(super) fn program_name(job: usize, program: usize) -> String {
     format!("job={job}&program={program}")
 }
 
 /// Anchor of an instruction, by its address in its program.
-pub fn line_name(job: usize, program: usize, address: u32) -> String {
+pub(super) fn line_name(job: usize, program: usize, address: u32) -> String {
     format!("job={job}&program={program}&line={address}")
 }
 
 /// Anchor of a resource.
-pub fn resource_name(resource: usize) -> String {
+pub(super) fn resource_name(resource: usize) -> String {
     format!("resource={resource}")
 }
 
 /// A program's title.
-pub fn program_title(program: &Program) -> String {
+pub(super) fn program_title(program: &Program) -> String {
     let mut stage = program.stage.name().to_owned();
     stage[..1].make_ascii_uppercase();
     format!("{stage} program, {} instructions", program.lines.len())
 }
 
 /// Thumbnails of a page; the data of each is embedded at its first use.
-pub struct Thumbnails<'a> {
+pub(super) struct Thumbnails<'a> {
     pictures: &'a Pictures,
     there: BTreeSet<PictureId>,
 }
 
 impl<'a> Thumbnails<'a> {
     /// None of these is on the page yet.
-    pub fn new(pictures: &'a Pictures) -> Self {
+    pub(super) fn new(pictures: &'a Pictures) -> Self {
         Self {
             pictures,
             there: BTreeSet::new(),
@@ -69,7 +69,7 @@ impl<'a> Thumbnails<'a> {
     }
 
     /// A thumbnail, which is decoration: the text beside it says what it shows.
-    pub fn put(&mut self, html: &mut Html, id: PictureId) {
+    pub(super) fn put(&mut self, html: &mut Html, id: PictureId) {
         let png = self.pictures.get(id);
         let [width, height] = png.size;
         html.raw("<img class=\"thumb\" alt=\"\" width=\"")
@@ -91,7 +91,7 @@ impl<'a> Thumbnails<'a> {
 
 impl<'a> Writer<'a> {
     /// An empty page.
-    pub fn new(pictures: &'a Pictures, prefix: String) -> Self {
+    pub(super) fn new(pictures: &'a Pictures, prefix: String) -> Self {
         Self {
             html: Html::default(),
             pictures,
@@ -101,7 +101,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A picture with its title.
-    pub fn figure(&mut self, shown: &Shown, job: &Job) {
+    pub(super) fn figure(&mut self, shown: &Shown, job: &Job) {
         self.html.raw("<figure>");
         match shown.picture {
             Some(picture) => self.picture(picture, &shown.title),
@@ -114,7 +114,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A picture; its data is embedded at its first use.
-    pub fn picture(&mut self, id: PictureId, alt: &str) {
+    pub(super) fn picture(&mut self, id: PictureId, alt: &str) {
         let png = self.pictures.get(id);
         let [width, height] = png.size;
         let large = (SMALL / width.max(height).max(1)).max(1);

@@ -16,11 +16,11 @@ use utgard::stream::{DrawPrimitives, Indices, ListCommand, PrimitiveMode, Primit
 const MAX_VERTICES: u32 = 1 << 20;
 
 /// Remaining primitives of draws, by job and draw; draws that are absent stay unchanged.
-pub type Cuts = BTreeMap<(usize, usize), BTreeSet<usize>>;
+pub(super) type Cuts = BTreeMap<(usize, usize), BTreeSet<usize>>;
 
 /// A draw of a geometry job.
 #[derive(Clone, Debug)]
-pub struct Draw {
+pub(super) struct Draw {
     /// Its job.
     pub job: usize,
     /// Its index in the job.
@@ -35,12 +35,12 @@ pub struct Draw {
 
 impl Draw {
     /// Its job and index.
-    pub fn key(&self) -> (usize, usize) {
+    pub(super) fn key(&self) -> (usize, usize) {
         (self.job, self.number)
     }
 
     /// Number of primitives.
-    pub fn primitives(&self) -> usize {
+    pub(super) fn primitives(&self) -> usize {
         self.primitives.len()
     }
 
@@ -63,7 +63,7 @@ struct Stream {
 
 /// The streams of a recording, by job.
 #[derive(Clone, Debug, Default)]
-pub struct Streams {
+pub(super) struct Streams {
     jobs: BTreeMap<usize, Stream>,
     /// Ranges ever used by objects: start and end.
     used: Vec<(u64, u64)>,
@@ -74,7 +74,7 @@ impl Streams {
     ///
     /// # Errors
     /// If a stream or indices are outside all buffer objects.
-    pub fn of(trace: &Trace<'_>) -> Result<Self> {
+    pub(super) fn of(trace: &Trace<'_>) -> Result<Self> {
         let (mut memory, mut job, mut all) = (Memory::default(), 0, Self::default());
         for (offset, record) in &trace.records {
             if let Record::Buffer { address, size, .. } = record {
@@ -107,12 +107,12 @@ impl Streams {
     }
 
     /// All draws, in order.
-    pub fn draws(&self) -> impl Iterator<Item = &Draw> {
+    pub(super) fn draws(&self) -> impl Iterator<Item = &Draw> {
         self.jobs.values().flat_map(|stream| &stream.draws)
     }
 
     /// Writes a recording without some jobs and primitives.
-    pub fn write(&self, trace: &Trace<'_>, jobs: &BTreeSet<usize>, cuts: &Cuts) -> Vec<u8> {
+    pub(super) fn write(&self, trace: &Trace<'_>, jobs: &BTreeSet<usize>, cuts: &Cuts) -> Vec<u8> {
         let header = Trace {
             gpu: trace.gpu,
             pps: trace.pps,

@@ -12,16 +12,16 @@ const GAP: usize = 12;
 
 /// An object shared with the GPU's memory.
 #[derive(Clone)]
-pub struct Shared(Arc<Mutex<Object>>);
+pub(super) struct Shared(Arc<Mutex<Object>>);
 
 /// Locks the object.
-pub fn lock(shared: &Shared) -> MutexGuard<'_, Object> {
+pub(super) fn lock(shared: &Shared) -> MutexGuard<'_, Object> {
     // Its bytes and marks are consistent at every step, so a poisoned lock is usable.
     shared.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A buffer object's bytes, and a kept job's accesses.
-pub struct Object {
+pub(super) struct Object {
     /// GPU address.
     pub address: u32,
     bytes: Vec<u8>,
@@ -43,7 +43,7 @@ const WRITTEN: u8 = 2;
 
 impl Object {
     /// An object of zero bytes.
-    pub fn shared(address: u32, size: u32) -> Shared {
+    pub(super) fn shared(address: u32, size: u32) -> Shared {
         let zeroes = vec![0; size as usize];
         Shared(Arc::new(Mutex::new(Self {
             address,
@@ -58,12 +58,12 @@ impl Object {
     }
 
     /// Its size in bytes.
-    pub fn size(&self) -> u32 {
+    pub(super) fn size(&self) -> u32 {
         self.bytes.len() as u32
     }
 
     /// Begins a kept job.
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.tracking = true;
     }
 
@@ -100,7 +100,7 @@ impl Object {
 
     /// Ends the job: returns the needed bytes that the trimmed recording lacks, with addresses. `programs` maps
     /// programs that it may have run to their ends.
-    pub fn end(&mut self, programs: &BTreeMap<u32, u32>) -> Vec<(u32, Vec<u8>)> {
+    pub(super) fn end(&mut self, programs: &BTreeMap<u32, u32>) -> Vec<(u32, Vec<u8>)> {
         self.tracking = false;
         let long = std::mem::take(&mut self.long);
         if self.marks.is_empty() && long.is_empty() {
