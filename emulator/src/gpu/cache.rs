@@ -19,7 +19,7 @@ const MAX_PROGRAM: u32 = 1 << 16;
 
 /// What is kept.
 #[derive(Debug, Default)]
-pub struct Cache {
+pub(crate) struct Cache {
     /// Decoded levels of textures.
     pub textures: texture::TextureCache,
     /// Lists of tiles.

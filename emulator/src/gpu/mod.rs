@@ -17,7 +17,7 @@ mod vectors;
 
 pub use pp::{PixelStats, TileOp, TileOps};
 
-use crate::cancellation::Cancellation;
+use crate::cancellation::{Budget, Cancellation};
 use crate::exec::Engine;
 use crate::fault::{Fault, FaultKind, Job, Result};
 use crate::memory::Memory;
@@ -152,7 +152,11 @@ impl Gpu {
         let frame = GpFrame::from_words(frame);
         // The next job's geometry is as large, in most cases.
         self.pool.iter().filter(|_| self.is_large).for_each(ThreadPool::prewake);
-        let mut shader = vertex::VertexShader::new(self.budget, &self.cancellation, &self.cache);
+        let budget = Budget {
+            instructions: self.budget,
+            cancellation: &self.cancellation,
+        };
+        let mut shader = vertex::VertexShader::new(budget, &self.cache);
         let (start, end) = (frame.vertex_start, frame.vertex_end);
         let workers = (&*self.engine, self.pool.as_ref());
         shader.run(&mut self.memory, start, end, workers, &mut self.notes)?;
@@ -206,8 +210,10 @@ impl Gpu {
             job::Limits {
                 cache: &self.cache,
                 pool: self.pool.as_ref().filter(|_| watch.is_none()),
-                instructions: self.budget,
-                cancellation: &self.cancellation,
+                budget: Budget {
+                    instructions: self.budget,
+                    cancellation: &self.cancellation,
+                },
                 silicon: self.silicon,
                 fast_paths: self.engine.fast_paths(),
                 watch,

@@ -367,6 +367,12 @@ impl<'a> ModuleIndex<'a> {
         self.operands(id, op::CONSTANT).map(|[_, _, value]: [u32; 3]| value)
     }
 
+    /// Component type and number of components of a vector; of another type itself, and 1.
+    pub fn vector(&self, id: u32) -> (u32, u32) {
+        self.operands(id, op::TYPE_VECTOR)
+            .map_or((id, 1), |[_, component, count]: [u32; 3]| (component, count))
+    }
+
     /// Element type and length of an array of constant length.
     pub fn array(&self, id: u32) -> Option<(u32, u32)> {
         let [_, element, length] = self.operands(id, op::TYPE_ARRAY)?;

@@ -103,8 +103,7 @@ impl Layout {
 
     /// Size of a scalar or vector.
     fn numbers(&self, index: &ModuleIndex, id: u32) -> Size {
-        let vector: Option<[u32; 3]> = index.operands(id, op::TYPE_VECTOR);
-        let (scalar, count) = vector.map_or((id, 1), |[_, scalar, count]| (scalar, count));
+        let (scalar, count) = index.vector(id);
         let width = match index.opcode(scalar) {
             op::TYPE_INT | op::TYPE_FLOAT => index
                 .definition(scalar)

@@ -144,10 +144,8 @@ pub(super) fn numeric(index: &ModuleIndex, id: u32) -> Option<(BaseType, [u8; 2]
         Some([_, column, columns]) => (column, u8::try_from(columns).ok()?),
         None => (id, 1),
     };
-    let (component, rows) = match index.operands(column, op::TYPE_VECTOR) {
-        Some([_, component, rows]) => (component, u8::try_from(rows).ok()?),
-        None => (column, 1),
-    };
+    let (component, rows) = index.vector(column);
+    let rows = u8::try_from(rows).ok()?;
     let component = index.declaration(component)?;
     let base = match (component.opcode, component.operand(1)?, component.operand(2)) {
         (op::TYPE_FLOAT, 32, _) => BaseType::FLOAT,

@@ -201,9 +201,7 @@ fn value(verb: &str, flag: &str, kind: &str) -> (Vec<&'static str>, Vec<&'static
 fn beside(verb: &str, flag: &str) -> Vec<&'static str> {
     match (verb, flag) {
         ("convert", "no-check") => vec!["--json"],
-        ("convert", "exact") => vec![],
         ("trim", "shrink") => vec!["--pixel", "1,1"],
-        ("compare", "engines") => vec![],
         _ => vec![],
     }
 }

@@ -156,6 +156,18 @@ pub(super) enum Kind {
     },
 }
 
+impl Kind {
+    /// The operands of a select's condition.
+    pub(super) fn compared(&self) -> impl Iterator<Item = &Operand> {
+        let operands = match self {
+            Self::Select(Cond::Value(operand)) => [Some(operand), None],
+            Self::Select(Cond::Compare(_, a, b)) => [Some(a), Some(b)],
+            _ => [None, None],
+        };
+        operands.into_iter().flatten()
+    }
+}
+
 /// A move: multipliers and adders have it.
 pub(super) const MOVE: Kind = Kind::Alu {
     mul: Some(MulOp::Mov),
@@ -248,11 +260,9 @@ impl Node {
             Kind::Store { .. } => ReadAt::Stage(stage::STORE),
             _ => ReadAt::Unit,
         };
-        let (compared, stored_at) = match &self.kind {
-            Kind::Select(Cond::Value(operand)) => ([Some(operand), None], None),
-            Kind::Select(Cond::Compare(_, a, b)) => ([Some(a), Some(b)], None),
-            Kind::Store { offset, .. } => ([None, None], *offset),
-            _ => ([None, None], None),
+        let stored_at = match self.kind {
+            Kind::Store { offset, .. } => offset,
+            _ => None,
         };
         let coordinates = self.tex.as_ref().and_then(|tex| match &tex.coord {
             Coord::Register(operand) => Some(operand),
@@ -260,10 +270,9 @@ impl Node {
         });
         let level = self.tex.as_ref().and_then(|tex| Some(tex.lod?.0));
         let loaded_from = self.load.and_then(|load| load.offset);
-        let compared = compared.into_iter().flatten();
         let operands = self.src.iter().map(move |operand| (operand, sources));
         let operands = operands
-            .chain(compared.map(|operand| (operand, ReadAt::Stage(stage::MUL))))
+            .chain(self.kind.compared().map(|operand| (operand, ReadAt::Stage(stage::MUL))))
             .chain(coordinates.map(|operand| (operand, ReadAt::Stage(stage::VARYING))));
         let scalars = [
             (stored_at, stage::STORE),

@@ -1,7 +1,7 @@
 //! Packs nodes into instructions, from a block's end to its beginning: each goes as late as its readers allow, in any
 //! unit that has its operation. Results are handed on inside an instruction from stage to stage.
 
-use super::node::{CellMap, Cond, End, Kind, LoadAt, Node, NodeBlock, Operand, ReadAt, Src, stage};
+use super::node::{CellMap, End, Kind, LoadAt, Node, NodeBlock, Operand, ReadAt, Src, stage};
 use num::half;
 use std::collections::BinaryHeap;
 use std::ops::Deref;
@@ -143,12 +143,7 @@ fn constants(operand: &Operand) -> Halves {
 
 /// Operands of a node that may hold constants.
 fn operands(node: &Node) -> impl Iterator<Item = &Operand> {
-    let condition = match &node.kind {
-        Kind::Select(Cond::Value(operand)) => [Some(operand), None],
-        Kind::Select(Cond::Compare(_, a, b)) => [Some(a), Some(b)],
-        _ => [None, None],
-    };
-    node.src.iter().chain(condition.into_iter().flatten())
+    node.src.iter().chain(node.kind.compared())
 }
 
 /// Places constants in a field that has room for them.

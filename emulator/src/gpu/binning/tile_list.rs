@@ -42,7 +42,7 @@ const KEPT: Range<usize> = 64..1 << 18;
 
 /// Lists of tiles that earlier jobs have read: drivers write them once for many frames.
 #[derive(Debug, Default)]
-pub struct TileListCache(Mutex<Vec<Arc<Read>>>);
+pub(crate) struct TileListCache(Mutex<Vec<Arc<Read>>>);
 
 /// Lists that were read.
 #[derive(Debug)]

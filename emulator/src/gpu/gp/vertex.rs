@@ -2,7 +2,7 @@
 //! (docs/spec/mali/streams.md, section 1).
 
 use super::outputs::{Borrowed, MAX_NEAR, lend, plain, store, store_apart};
-use crate::cancellation::Cancellation;
+use crate::cancellation::Budget;
 use crate::exec::{Engine, MAX_VERTICES as BATCH, MISSING, Row, VERTEX_MEMORY, VertexBatch, VertexProgram, VertexRows};
 use crate::fault::{Fault, FaultKind, Result};
 use crate::gpu::cache::Cache;
@@ -51,19 +51,16 @@ pub struct VertexShader<'a> {
     pub vertices: u64,
     /// Instructions they ran.
     pub ran: u64,
-    /// The limit of instructions.
-    budget: u64,
-    cancellation: &'a Cancellation,
+    budget: Budget<'a>,
 }
 
 impl<'a> VertexShader<'a> {
     /// A shader without a program, that may run `budget` instructions.
-    pub fn new(budget: u64, cancellation: &'a Cancellation, cache: &'a Cache) -> Self {
+    pub(in crate::gpu) fn new(budget: Budget<'a>, cache: &'a Cache) -> Self {
         Self {
             cache,
             ran: 0,
             budget,
-            cancellation,
             program: Vec::new(),
             uniforms: vec![[0.0; 4]; VERTEX_MEMORY],
             instructions: 0,
@@ -175,7 +172,6 @@ impl<'a> VertexShader<'a> {
             claims: WorkQueue::new(work.batches().div_ceil(work.claim) as usize, threads as usize),
             ran: AtomicU64::new(first),
             budget: self.budget,
-            cancellation: self.cancellation,
             faults: Mutex::default(),
             notes: Mutex::new(notes),
         };
@@ -269,8 +265,7 @@ struct Shared<'a> {
     claims: WorkQueue,
     /// Instructions that all vertices ran, and how many they may.
     ran: AtomicU64,
-    budget: u64,
-    cancellation: &'a Cancellation,
+    budget: Budget<'a>,
     /// Faults, each with its batch.
     faults: Mutex<Vec<(u32, Fault)>>,
     notes: Mutex<&'a mut Notes>,
@@ -287,13 +282,7 @@ impl<'a> Shared<'a> {
 
     /// Counts instructions that ran.
     fn settle(&self, ran: &mut u64) -> Result<()> {
-        self.cancellation.check()?;
-        let more = std::mem::take(ran);
-        if self.ran.fetch_add(more, Ordering::Relaxed) + more > self.budget {
-            let what = "the vertices run more instructions than a job may";
-            return Err(Fault::new(FaultKind::Budget, what));
-        }
-        Ok(())
+        self.budget.spend(&self.ran, std::mem::take(ran), "vertices")
     }
 
     /// Whether writes are logged, so that their order matters.
@@ -366,7 +355,7 @@ impl Work<'_> {
                 let settled = done.and_then(|more| {
                     ran += more;
                     // Small budgets are checked after each batch.
-                    match is_last || ran > room.budget >> 16 {
+                    match is_last || ran > room.budget.instructions >> 16 {
                         true => room.settle(&mut ran),
                         false => Ok(()),
                     }
@@ -608,13 +597,17 @@ fn component(spec: &VertexSpec, data: &[u8]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cancellation::Cancellation;
 
     /// Vertices whose attributes are other vertices' outputs run in the stream's order.
     #[test]
     fn vertices_that_read_what_others_store_are_found() {
         let cache = Cache::default();
-        let cancellation = Cancellation::default();
-        let mut shader = VertexShader::new(0, &cancellation, &cache);
+        let budget = Budget {
+            instructions: 0,
+            cancellation: &Cancellation::default(),
+        };
+        let mut shader = VertexShader::new(budget, &cache);
         shader.attributes = vec![VertexSpec::floats(0x1000, 4, 16)];
         let mut are_apart = |output: VertexSpec, count: u32| {
             shader.outputs = vec![VertexSpec::floats(0x9000, 4, 16), output];

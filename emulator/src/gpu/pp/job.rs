@@ -6,7 +6,7 @@ use super::scene::{self, BinnedScene, Scene};
 use super::tile_op::TileOps;
 use super::variant::{FragmentVariant, context};
 use super::worker::{InstructionBudget, JobContext, TileWorker};
-use crate::cancellation::Cancellation;
+use crate::cancellation::Budget;
 use crate::exec::{Engine, MAX_QUADS};
 use crate::fault::{Fault, Result};
 use crate::gpu::binning::lists::Lists;
@@ -38,10 +38,8 @@ pub(crate) struct Limits<'a> {
     pub cache: &'a Cache,
     /// The threads that paint, where there are several.
     pub pool: Option<&'a ThreadPool>,
-    /// Instructions that all fragments may run together.
-    pub instructions: u64,
-    /// Ends the job.
-    pub cancellation: &'a Cancellation,
+    /// What ends it early.
+    pub budget: Budget<'a>,
     /// The hardware that is supposed.
     pub silicon: Silicon,
     /// Fast paths may be taken.
@@ -170,7 +168,7 @@ fn at_once(
         .entries()
         .checked_mul(4 * MAX_QUADS as u64)?
         .checked_mul(u64::from(steps))?;
-    (most <= limits.instructions).then_some(extent)
+    (most <= limits.budget.instructions).then_some(extent)
 }
 
 /// A job whose scene is built.
@@ -210,10 +208,7 @@ impl Job<'_> {
         let worker = |number: usize| {
             let variants = FragmentVariant::all(scene, frame);
             let job = JobContext::new(memory, frame, scene, engine, &variants, limits.watch);
-            let mut worker = TileWorker::new(
-                job,
-                InstructionBudget::new(&ran, limits.instructions, limits.cancellation),
-            );
+            let mut worker = TileWorker::new(job, InstructionBudget::new(&ran, limits.budget));
             worker.output.runs = spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
             let mut fault = None;
             while fault.is_none()

@@ -6,9 +6,9 @@ use super::scene::{self, Ready, Scene, Shader};
 use super::setup::Block;
 use super::tile_op::{TileOp, TileOps};
 use super::variant::{FragmentVariant, KernelInfo, context};
-use crate::cancellation::Cancellation;
+use crate::cancellation::Budget;
 use crate::exec::{Engine, FragmentContext, Fragments, MAX_QUADS, Quads, TileReader};
-use crate::fault::{Fault, FaultKind, Result};
+use crate::fault::{Fault, Result};
 use crate::fragment_ops::reloaded;
 use crate::gpu::binning::tile_list::ListedTile;
 use crate::gpu::frame::Frame;
@@ -23,7 +23,7 @@ use crate::gpu::tile::{Incoming, PIXELS, SIDE, Tile, in_tile, steps};
 use crate::memory::{Memory, Sink};
 use num::lanes::One;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 /// Tiles that are drawn together, at most.
 pub(crate) const TOGETHER: usize = 8;
@@ -97,19 +97,17 @@ impl<'a> JobContext<'a> {
 /// Instructions that fragments may still run, counted by all workers together.
 pub(crate) struct InstructionBudget<'a> {
     ran: &'a AtomicU64,
-    budget: u64,
-    cancellation: &'a Cancellation,
+    budget: Budget<'a>,
     /// Instructions that are not in that sum yet.
     unsettled: u64,
 }
 
 impl<'a> InstructionBudget<'a> {
     /// A worker's part of the sum.
-    pub(super) fn new(ran: &'a AtomicU64, budget: u64, cancellation: &'a Cancellation) -> Self {
+    pub(super) fn new(ran: &'a AtomicU64, budget: Budget<'a>) -> Self {
         Self {
             ran,
             budget,
-            cancellation,
             unsettled: 0,
         }
     }
@@ -127,14 +125,8 @@ impl<'a> InstructionBudget<'a> {
 
     /// Adds what was counted to the sum of all workers, which has to be done in the end, too.
     pub(super) fn settle(&mut self) -> Result<()> {
-        self.cancellation.check()?;
         let more = std::mem::take(&mut self.unsettled);
-        let all = self.ran.fetch_add(more, Ordering::Relaxed) + more;
-        if all > self.budget {
-            let what = "the fragments run more instructions than a job may";
-            return Err(Fault::new(FaultKind::Budget, what));
-        }
-        Ok(())
+        self.budget.spend(self.ran, more, "fragments")
     }
 }
 
@@ -220,7 +212,7 @@ impl<'a> TileWorker<'a, '_> {
             }
         }
         // Small budgets are looked after at once.
-        match self.instructions.unsettled > self.instructions.budget >> 16 {
+        match self.instructions.unsettled > self.instructions.budget.instructions >> 16 {
             true => self.instructions.settle().map_err(|fault| (first, fault)),
             false => Ok(()),
         }

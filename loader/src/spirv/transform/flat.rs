@@ -49,8 +49,6 @@ fn is_integer(index: &ModuleIndex, mut ty: u32) -> bool {
     while let Some([_, element, _]) = index.operands(ty, op::TYPE_ARRAY) {
         ty = element;
     }
-    if let Some([_, scalar, _]) = index.operands(ty, op::TYPE_VECTOR) {
-        ty = scalar;
-    }
-    index.opcode(ty) == op::TYPE_INT
+    let (scalar, _) = index.vector(ty);
+    index.opcode(scalar) == op::TYPE_INT
 }

@@ -99,8 +99,7 @@ fn inside(index: &ModuleIndex, ty: u32, depth: u32, found: &mut HashSet<u32>) {
 fn flat(index: &ModuleIndex, id: u32, is_uniform: bool) -> Option<Flat> {
     let node = index.definition(id)?;
     let (element, stride) = (node.operand(1)?, index.decoration(id, decoration::ARRAY_STRIDE)?);
-    let vector: Option<[u32; 3]> = index.operands(element, op::TYPE_VECTOR);
-    let (scalar, count) = vector.map_or((element, 1), |[_, scalar, count]| (scalar, count));
+    let (scalar, count) = index.vector(element);
     if !matches!(index.opcode(scalar), op::TYPE_INT | op::TYPE_FLOAT) || index.definition(scalar)?.operand(1)? != 32 {
         return None;
     }

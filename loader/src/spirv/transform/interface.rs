@@ -137,8 +137,7 @@ impl Leaves<'_, '_> {
             }
             return Some(());
         }
-        let vector: Option<[u32; 3]> = self.index.operands(ty, op::TYPE_VECTOR);
-        let scalar = vector.map_or(ty, |[_, scalar, _]| scalar);
+        let (scalar, _) = self.index.vector(ty);
         let is_number = matches!(self.index.opcode(scalar), op::TYPE_INT | op::TYPE_FLOAT);
         // Vectors of three and four 64-bit numbers take two locations.
         let width = self.index.definition(scalar)?.operand(1)?;

@@ -14,6 +14,7 @@ mod flow;
 mod hlsl;
 mod interface;
 mod operations;
+mod rewriter;
 mod robust;
 mod signs;
 mod spec_constants;

@@ -1,9 +1,9 @@
 //! Arithmetic operations that WGSL lacks, by those that it has.
 
-use super::declarations::Declarations;
-use super::editor::{Editor, build, opcode};
+use super::editor::{build, opcode};
+use super::rewriter::{Rewriter, rewritten};
 use crate::Result;
-use crate::spirv::{ModuleIndex, op};
+use crate::spirv::op;
 
 const U_MUL_EXTENDED: u16 = 151;
 const S_MUL_EXTENDED: u16 = 152;
@@ -22,55 +22,45 @@ const MODF_STRUCT: u32 = 36;
 /// # Errors
 /// Invalid for a broken module.
 pub fn spelled(words: &[u32]) -> Result<Vec<u32>> {
-    let index = ModuleIndex::new(words)?;
-    let mut module = Editor::new(&index)?;
-    let set = module.imported("GLSL.std.450");
-    let mut declared = Declarations::of(&index, &module);
-    let start = module.functions_start();
-    let old = module.body.split_off(start);
-    let mut body = Vec::with_capacity(old.len());
-    for mut words in old {
-        match (opcode(&words), words.as_slice()) {
-            (IS_NAN, &[_, ty, id, value]) => {
-                let same = module.fresh();
-                body.push(build(op::F_ORD_EQUAL, &[ty, same, value, value]));
-                body.push(build(op::LOGICAL_NOT, &[ty, id, same]));
-            }
-            (op::EXT_INST, &[_, ty, id, of, MODF, value, pointer]) if Some(of) == set => {
-                let whole = module.fresh();
-                body.push(build(op::EXT_INST, &[ty, whole, of, TRUNC, value]));
-                body.push(build(op::F_SUB, &[ty, id, value, whole]));
-                body.push(build(op::STORE, &[pointer, whole]));
-            }
-            (op::EXT_INST, &[_, ty, id, of, MODF_STRUCT, value]) if Some(of) == set => {
-                let Some(part) = index.members(ty).and_then(|mut members| members.next()) else {
-                    body.push(words);
-                    continue;
-                };
-                let [whole, rest] = [(); 2].map(|()| module.fresh());
-                body.push(build(op::EXT_INST, &[part, whole, of, TRUNC, value]));
-                body.push(build(op::F_SUB, &[part, rest, value, whole]));
-                body.push(build(op::COMPOSITE_CONSTRUCT, &[ty, id, rest, whole]));
-            }
-            (op::EXT_INST, &[_, ty, _, of, NORMALIZE, _]) if Some(of) == set && index.opcode(ty) == op::TYPE_FLOAT => {
-                words[4] = F_SIGN;
-                body.push(words);
-            }
-            (opcode @ (U_MUL_EXTENDED | S_MUL_EXTENDED), &[_, ty, id, a, b]) => {
-                match unsigned(&index, &mut module, &mut declared, ty) {
-                    Some(number) => {
-                        let signed = opcode == S_MUL_EXTENDED;
-                        product(&mut module, &mut declared, signed, [ty, id, a, b], number, &mut body);
-                    }
-                    None => body.push(words),
-                }
-            }
-            _ => body.push(words),
+    rewritten(words, |to, words| {
+        spell(to, words);
+        Ok(())
+    })
+}
+
+/// Appends an instruction, or others that compute the same.
+fn spell(to: &mut Rewriter<'_, '_>, mut words: Vec<u32>) {
+    match (opcode(&words), words.as_slice()) {
+        (IS_NAN, &[_, ty, id, value]) => {
+            let same = to.step(op::F_ORD_EQUAL, ty, &[value, value]);
+            to.push(build(op::LOGICAL_NOT, &[ty, id, same]));
         }
+        (op::EXT_INST, &[_, ty, id, of, MODF, value, pointer]) if Some(of) == to.set => {
+            let whole = to.step(op::EXT_INST, ty, &[of, TRUNC, value]);
+            to.push(build(op::F_SUB, &[ty, id, value, whole]));
+            to.push(build(op::STORE, &[pointer, whole]));
+        }
+        (op::EXT_INST, &[_, ty, id, of, MODF_STRUCT, value]) if Some(of) == to.set => {
+            let Some(part) = to.index.members(ty).and_then(|mut members| members.next()) else {
+                to.push(words);
+                return;
+            };
+            let whole = to.step(op::EXT_INST, part, &[of, TRUNC, value]);
+            let rest = to.step(op::F_SUB, part, &[value, whole]);
+            to.push(build(op::COMPOSITE_CONSTRUCT, &[ty, id, rest, whole]));
+        }
+        (op::EXT_INST, &[_, ty, _, of, NORMALIZE, _])
+            if Some(of) == to.set && to.index.opcode(ty) == op::TYPE_FLOAT =>
+        {
+            words[4] = F_SIGN;
+            to.push(words);
+        }
+        (opcode @ (U_MUL_EXTENDED | S_MUL_EXTENDED), &[_, ty, id, a, b]) => match unsigned(to, ty) {
+            Some(number) => product(to, opcode == S_MUL_EXTENDED, [ty, id, a, b], number),
+            None => to.push(words),
+        },
+        _ => to.push(words),
     }
-    module.body.append(&mut body);
-    declared.insert(&mut module);
-    Ok(module.words())
 }
 
 /// The types of a product's halves: as declared, and unsigned.
@@ -83,38 +73,26 @@ struct Number {
 }
 
 /// The member types of a struct of two equal 32-bit integers or vectors of them.
-fn unsigned(index: &ModuleIndex, module: &mut Editor, declared: &mut Declarations, ty: u32) -> Option<Number> {
-    let own = index.members(ty)?.next()?;
-    let vector: Option<[u32; 3]> = index.operands(own, op::TYPE_VECTOR);
-    let (scalar, count) = vector.map_or((own, 1), |[_, scalar, count]| (scalar, count));
-    let [_, 32, _] = index.operands(scalar, op::TYPE_INT)? else {
+fn unsigned(to: &mut Rewriter<'_, '_>, ty: u32) -> Option<Number> {
+    let own = to.index.members(ty)?.next()?;
+    let (scalar, count) = to.index.vector(own);
+    let [_, 32, _] = to.index.operands(scalar, op::TYPE_INT)? else {
         return None;
     };
-    let uint = declared.uint(module);
-    let unsigned = declared.vector(module, uint, count);
+    let uint = to.declared.uint(&mut to.module);
+    let unsigned = to.declared.vector(&mut to.module, uint, count);
     Some(Number { own, unsigned, count })
 }
 
 /// Computes both halves of a product from products of halves of its factors.
-fn product(
-    module: &mut Editor,
-    declared: &mut Declarations,
-    signed: bool,
-    [ty, id, a, b]: [u32; 4],
-    number: Number,
-    body: &mut Vec<Vec<u32>>,
-) {
+fn product(to: &mut Rewriter<'_, '_>, signed: bool, [ty, id, a, b]: [u32; 4], number: Number) {
+    let Number { own, unsigned, count } = number;
     let [half, low, sign] = [16, 0xffff, 31].map(|value| {
-        let scalar = declared.number(module, value);
-        declared.splat(module, number.unsigned, number.count, scalar)
+        let scalar = to.declared.number(&mut to.module, value);
+        to.declared.splat(&mut to.module, unsigned, count, scalar)
     });
-    let unsigned = number.unsigned;
-    let mut step = |opcode: u16, operands: &[u32]| {
-        let id = module.fresh();
-        body.push(build(opcode, &[&[unsigned, id], operands].concat()));
-        id
-    };
-    let (a, b) = match number.own == unsigned {
+    let mut step = |opcode: u16, operands: &[u32]| to.step(opcode, unsigned, operands);
+    let (a, b) = match own == unsigned {
         true => (a, b),
         false => (step(op::BITCAST, &[a]), step(op::BITCAST, &[b])),
     };
@@ -150,12 +128,8 @@ fn product(
             high = step(op::I_SUB, &[high, more]);
         }
     }
-    if number.own != unsigned {
-        for half in [&mut product, &mut high] {
-            let cast = module.fresh();
-            body.push(build(op::BITCAST, &[number.own, cast, *half]));
-            *half = cast;
-        }
+    if own != unsigned {
+        [product, high] = [product, high].map(|half| to.step(op::BITCAST, own, &[half]));
     }
-    body.push(build(op::COMPOSITE_CONSTRUCT, &[ty, id, product, high]));
+    to.push(build(op::COMPOSITE_CONSTRUCT, &[ty, id, product, high]));
 }

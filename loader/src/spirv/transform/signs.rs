@@ -1,8 +1,8 @@
 //! Integer operations whose operands have the other signedness. SPIR-V names the signedness in the opcode; WGSL, and naga's
 //! modules, take it from the operands' type.
 
-use super::declarations::Declarations;
-use super::editor::{Editor, build, opcode};
+use super::editor::{build, opcode};
+use super::rewriter::{Rewriter, rewritten};
 use crate::spirv::{Grammar, ModuleIndex, op};
 use crate::{Error, Result};
 
@@ -66,25 +66,10 @@ const ATOMIC: [(u16, bool); 4] = [
 /// Invalid for a broken module; Unsupported for an atomic comparison in memory of the other signedness.
 pub fn with_casts(words: &[u32]) -> Result<Vec<u32>> {
     atomics(words)?;
-    let index = ModuleIndex::new(words)?;
-    let mut module = Editor::new(&index)?;
-    let set = module.imported("GLSL.std.450");
-    let declared = Declarations::of(&index, &module);
-    let start = module.functions_start();
-    let old = module.body.split_off(start);
-    let mut casts = Casts {
-        index: &index,
-        module,
-        declared,
-    };
-    for words in old {
-        casts.convert(words, set);
-    }
-    let Casts {
-        mut module, declared, ..
-    } = casts;
-    declared.insert(&mut module);
-    Ok(module.words())
+    rewritten(words, |to, words| {
+        convert(to, words);
+        Ok(())
+    })
 }
 
 /// Rejects atomic comparisons that no cast changes: other languages compare what the memory holds.
@@ -121,8 +106,7 @@ struct Integer {
 }
 
 fn integer(index: &ModuleIndex, ty: u32) -> Option<Integer> {
-    let vector: Option<[u32; 3]> = index.operands(ty, op::TYPE_VECTOR);
-    let (scalar, count) = vector.map_or((ty, 1), |[_, scalar, count]| (scalar, count));
+    let (scalar, count) = index.vector(ty);
     let [_, width, signed] = index.operands(scalar, op::TYPE_INT)?;
     Some(Integer {
         width,
@@ -146,47 +130,35 @@ fn interpreted(words: &[u32], set: Option<u32>) -> Option<(bool, std::ops::Range
     Some((*signed, 3 + operands.start..3 + operands.end))
 }
 
-/// A module with casts added.
-struct Casts<'i, 'a> {
-    index: &'i ModuleIndex<'a>,
-    module: Editor,
-    declared: Declarations,
+/// Appends an instruction, between casts if it needs any.
+fn convert(to: &mut Rewriter<'_, '_>, mut words: Vec<u32>) {
+    let Some((signed, operands)) = interpreted(&words, to.set) else {
+        to.push(words);
+        return;
+    };
+    for at in operands {
+        let Some(value) = words.get(at).copied() else { break };
+        let ty = to.index.definition(value).and_then(|node| node.operand(0));
+        if let Some(other) = ty.and_then(|ty| other(to, ty, signed)) {
+            words[at] = to.step(op::BITCAST, other, &[value]);
+        }
+    }
+    let (own, result) = (words[1], words[2]);
+    let cast = other(to, own, signed);
+    if let Some(other) = cast {
+        (words[1], words[2]) = (other, to.module.fresh());
+    }
+    let before = words[2];
+    to.push(words);
+    if cast.is_some() {
+        to.push(build(op::BITCAST, &[own, result, before]));
+    }
 }
 
-impl Casts<'_, '_> {
-    /// Appends an instruction, between casts if it needs any.
-    fn convert(&mut self, mut words: Vec<u32>, set: Option<u32>) {
-        let Some((signed, operands)) = interpreted(&words, set) else {
-            self.module.body.push(words);
-            return;
-        };
-        for at in operands {
-            let Some(value) = words.get(at).copied() else { break };
-            let ty = self.index.definition(value).and_then(|node| node.operand(0));
-            if let Some(other) = ty.and_then(|ty| self.other(ty, signed)) {
-                words[at] = self.module.fresh();
-                self.module.body.push(build(op::BITCAST, &[other, words[at], value]));
-            }
-        }
-        let own = words[1];
-        match self.other(own, signed) {
-            None => self.module.body.push(words),
-            Some(other) => {
-                let result = words[2];
-                let before = self.module.fresh();
-                (words[1], words[2]) = (other, before);
-                self.module.body.push(words);
-                self.module.body.push(build(op::BITCAST, &[own, result, before]));
-            }
-        }
-    }
-
-    /// The type of this signedness for an integer type of the other.
-    fn other(&mut self, ty: u32, signed: bool) -> Option<u32> {
-        let number = integer(self.index, ty).filter(|number| number.signed != signed)?;
-        let scalar = self
-            .declared
-            .ty(&mut self.module, op::TYPE_INT, &[number.width, u32::from(signed)]);
-        Some(self.declared.vector(&mut self.module, scalar, number.count))
-    }
+/// The type of this signedness for an integer type of the other.
+fn other(to: &mut Rewriter<'_, '_>, ty: u32, signed: bool) -> Option<u32> {
+    let number = integer(to.index, ty).filter(|number| number.signed != signed)?;
+    let operands = [number.width, u32::from(signed)];
+    let scalar = to.declared.ty(&mut to.module, op::TYPE_INT, &operands);
+    Some(to.declared.vector(&mut to.module, scalar, number.count))
 }

@@ -180,8 +180,7 @@ impl Work<'_, '_> {
                 count,
             });
         }
-        let vector: Option<[u32; 3]> = self.index.operands(ty, op::TYPE_VECTOR);
-        let (of, count) = vector.map_or((ty, 1), |[_, scalar, count]| (scalar, count));
+        let (of, count) = self.index.vector(ty);
         let scalar = self.index.opcode(of);
         let bits = match scalar {
             op::TYPE_BOOL => 1,
