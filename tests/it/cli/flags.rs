@@ -116,6 +116,8 @@ const UNSEEN: &[(&str, &str, &[&str])] = &[
     ("replay", "threads", &["recording"]),
     ("replay", "no-fast-paths", &["recording"]),
     ("replay", "silicon", &["recording"]),
+    // The script holds by way of every language.
+    ("run", "through", &["script"]),
     ("run", "bind", DRAWN),
     ("run", "timeout", RUN),
     ("run", "unchecked", RUN),
@@ -202,6 +204,8 @@ fn beside(verb: &str, flag: &str) -> Vec<&'static str> {
     match (verb, flag) {
         ("convert", "no-check") => vec!["--json"],
         ("trim", "shrink") => vec!["--pixel", "1,1"],
+        // Where the script is unsupported.
+        ("run", "strict") => vec!["--device", "mali400"],
         _ => vec![],
     }
 }
@@ -466,10 +470,22 @@ fn effect(inputs: &Inputs, arguments: &[String], endless: bool) -> Effect {
         }
         std::thread::sleep(Duration::from_millis(2));
     };
-    let printed = [&out, &err].map(|path| std::fs::read(path).unwrap());
+    let printed = [&out, &err].map(|path| without_times(&std::fs::read(path).unwrap()));
     let mut files = BTreeMap::new();
     gather(folder.path(), folder.path(), &mut files);
     Effect { code, printed, files }
+}
+
+/// What is printed, without a script's time and memory, which differ from run to run.
+fn without_times(printed: &[u8]) -> Vec<u8> {
+    let lines = printed.split_inclusive(|byte| *byte == b'\n').map(|line| {
+        let text = String::from_utf8_lossy(line);
+        match text.split_once(" in ").filter(|_| text.ends_with(" MiB a process\n")) {
+            Some((counts, _)) => counts.as_bytes().to_vec(),
+            None => line.to_vec(),
+        }
+    });
+    lines.flatten().collect()
 }
 
 /// The files of a folder, without those that begin with a dot.
