@@ -199,7 +199,9 @@ pub fn front(input: Input<'_>, unroll: Unroll) -> Result<Shader> {
                 any_layout: true,
                 ..*source
             };
-            let read = translate::read(&source).map_err(|error| foreign(error, input.text()))?;
+            // WGSL's `override`s have their defaults.
+            let read = translate::read(&source).and_then(|shader| shader.fixed(&[]));
+            let read = read.map_err(|error| foreign(error, input.text()))?;
             let coordinates = match source.language {
                 translate::Language::Wgsl => Coordinates::WebGpu,
                 _ => Coordinates::Vulkan,

@@ -114,3 +114,46 @@ fn verbs_take_the_same_sources() {
     assert!(table.keys().any(|(_, _, verdict)| *verdict == Verdict::Taken));
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+#[test]
+fn every_verb_takes_constants_of_wgsl_with_and_without_a_default() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (shader, picture, spirv) = (path("a.wgsl"), path("a.png"), path("a.spv"));
+    let text = |value: &str| {
+        format!(
+            "override scale: f32{value};\n@vertex fn v(@location(0) at: vec4f) -> @builtin(position) vec4f {{ return at; }}\n\
+             @fragment fn f() -> @location(0) vec4f {{ return vec4f(scale); }}\n"
+        )
+    };
+    let verbs: [&[&str]; 4] = [
+        &["run", "--size", "4x4", "-o", &picture],
+        &["draw", "--size", "4x4", "-o", &picture],
+        &["compile", "--stage", "frag", "--report"],
+        &["convert", "--stage", "frag", "--to", "spirv", "-o", &spirv],
+    ];
+    let ran = |verb: &[&str], more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
+        command.arg(verb[0]).arg(&shader).args(&verb[1..]).args(more);
+        let output = command.output().expect("the binary runs");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    for (value, more, code) in [
+        (" = 0.5", &[][..], 0),
+        ("", &["--constant", "scale=0.5"], 0),
+        ("", &[], 1),
+    ] {
+        std::fs::write(&shader, text(value)).expect("written");
+        for verb in verbs {
+            let (found, error) = ran(verb, more);
+            assert_eq!(found, Some(code), "{verb:?} {more:?}: {error}");
+            assert!(
+                code == 0 || error.contains("the constant scale has no default"),
+                "{verb:?}: {error}"
+            );
+        }
+    }
+}
