@@ -5,6 +5,19 @@ use crate::cli::outcome::{Failure, Outcome};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
+/// The flags of a verb that stand on the command line, as typed behind `--`.
+pub(crate) fn typed(cli: &clap::Command, matches: &ArgMatches, verb: &str) -> Vec<String> {
+    let (Some(command), Some(matches)) = (cli.find_subcommand(verb), matches.subcommand_matches(verb)) else {
+        return Vec::new();
+    };
+    let typed = command.get_arguments().filter(|argument| {
+        let id = argument.get_id().as_str();
+        matches.value_source(id) == Some(ValueSource::CommandLine)
+    });
+    let names = typed.filter_map(|argument| argument.get_long());
+    names.map(str::to_owned).collect()
+}
+
 /// The flags a command line has that some formats take and others do not.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Given {
@@ -16,20 +29,14 @@ pub(crate) struct Given {
 impl Given {
     /// The flags of a verb that stand on the command line. A flag that no format claims belongs to the verb itself.
     pub(crate) fn new(cli: &clap::Command, matches: &ArgMatches, verb: Verb) -> Self {
-        let (Some(command), Some(matches)) = (
-            cli.find_subcommand(verb.name()),
-            matches.subcommand_matches(verb.name()),
-        ) else {
-            return Self::default();
+        let of_formats = |name: &String| {
+            formats::ALL
+                .iter()
+                .any(|format| format.flags(verb).contains(&name.as_str()))
         };
-        let typed = command.get_arguments().filter(|argument| {
-            let id = argument.get_id().as_str();
-            matches.value_source(id) == Some(ValueSource::CommandLine)
-        });
-        let names = typed.filter_map(|argument| argument.get_long());
-        let flags = names
-            .filter(|name| formats::ALL.iter().any(|format| format.flags(verb).contains(name)))
-            .map(str::to_owned)
+        let flags = typed(cli, matches, verb.name())
+            .into_iter()
+            .filter(of_formats)
             .collect();
         Self { verb, flags }
     }

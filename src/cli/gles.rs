@@ -142,13 +142,82 @@ impl GlesArgs {
     }
 }
 
-/// Runs the command; the exit code is that of the program.
-pub(crate) fn run(args: &GlesArgs) -> Outcome {
+/// Flags of a device that this process makes.
+const DEVICE: &[&str] = &[
+    "memory",
+    "record",
+    "dump-frames",
+    "stats",
+    "report",
+    "dump",
+    "pps",
+    "mali450",
+    "engine",
+    "silicon",
+    "threads",
+    "no-fast-paths",
+];
+
+/// Flags of a display.
+const DISPLAY: &[&str] = &["frames", "view", "rate", "seat", "size"];
+
+impl GlesArgs {
+    /// What the command does, in words, and the flags that have a use for it.
+    fn mode(&self) -> (&'static str, Vec<&'static [&'static str]>) {
+        match self {
+            Self { list: Some(_), .. } => ("the list of a server's programs", vec![&["list", "json"]]),
+            Self { serve: Some(_), .. } => ("a server", vec![&["serve", "root"], DEVICE, DISPLAY]),
+            Self { join: Some(_), .. } => (
+                "a program that uses a server",
+                vec![&["join", "root", "compile", "timeout"]],
+            ),
+            Self { desktop: true, .. } => (
+                "a desktop",
+                vec![
+                    &["desktop", "screenshot", "after", "timeout", "package"],
+                    DEVICE,
+                    DISPLAY,
+                ],
+            ),
+            _ => (
+                "a program",
+                vec![&["root", "compile", "timeout", "package"], DEVICE, DISPLAY],
+            ),
+        }
+    }
+
+    /// Rejects flags without a use.
+    fn reject_others(&self, typed: &[String]) -> Outcome {
+        let (mode, taken) = self.mode();
+        let stray = |flag: &&String| !taken.iter().any(|flags| flags.contains(&flag.as_str()));
+        if let Some(flag) = typed.iter().find(stray) {
+            return Err(Failure::usage(format_args!("gles --{flag} means nothing for {mode}")));
+        }
+        let has = |flag: &str| typed.iter().any(|typed| typed == flag);
+        let of_display = ["rate", "seat", "size"].into_iter().find(|flag| has(flag));
+        match of_display.filter(|flag| !(self.has_display() || *flag == "size" && self.desktop)) {
+            Some("size") => Err(Failure::usage(
+                "--size is a desktop's or a display's: --desktop, --frames or --view",
+            )),
+            Some(flag) => Err(Failure::usage(format_args!(
+                "--{flag} is a display's: --frames or --view"
+            ))),
+            None if has("package") && (self.compile || !self.desktop && !self.has_display()) => Err(no_package()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The error of `--package` where nothing of Debian's runs.
+fn no_package() -> Failure {
+    Failure::usage("--package is for Debian's programs on a desktop or a display: --desktop, --frames or --view")
+}
+
+/// Runs the command; the exit code is that of the program. `typed` are the flags on the command line.
+pub(crate) fn run(args: &GlesArgs, typed: &[String]) -> Outcome {
+    args.reject_others(typed)?;
     if !args.mali450 && args.pps > 4 {
         return Err(Failure::usage("a Mali-400 has at most 4 pixel processors"));
-    }
-    if !args.has_display() && (args.seat.is_some() || args.rate != 60) {
-        return Err(Failure::usage("--rate and --seat are a display's: --frames or --view"));
     }
     for folder in [&args.record, &args.dump_frames].into_iter().flatten() {
         std::fs::create_dir_all(folder).within(|| format!("cannot make {}", folder.display()))?;
@@ -179,6 +248,9 @@ pub(crate) fn run(args: &GlesArgs) -> Outcome {
         (gles::prepare_bare(&args.package)?, None)
     } else {
         program[0] = find(&program[0])?.into();
+        if !args.package.is_empty() {
+            return Err(no_package());
+        }
         let machine = Machine::of(Path::new(&program[0]))?;
         if machine == Machine::Native {
             gles::needs_lima(Path::new(&program[0]))?;

@@ -47,7 +47,7 @@ use crate::cli::args::{AsArgs, CheckArgs, DisArgs, FormatArgs, InfoArgs, Rewrite
 use crate::cli::formats::{Format, Verb};
 use crate::cli::log::{Level, detail, set_level};
 use crate::cli::outcome::{Outcome, print, read};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use flags::Given;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -152,7 +152,7 @@ pub fn main() -> ExitCode {
     {
         crate::cli::log::message(format_args!("skrymir: cannot handle signals: {error}"));
     }
-    let outcome = run(&cli.command, |verb| Given::new(&Cli::command(), &matches, verb));
+    let outcome = run(&cli.command, &matches);
     detail(format_args!("{:.3} s", start.elapsed().as_secs_f64()));
     ended(outcome)
 }
@@ -185,7 +185,8 @@ fn ended(outcome: Outcome) -> ExitCode {
     }
 }
 
-fn run(command: &Command, given: impl Fn(Verb) -> Given) -> Outcome {
+fn run(command: &Command, matches: &ArgMatches) -> Outcome {
+    let given = |verb| Given::new(&Cli::command(), matches, verb);
     match command {
         Command::Info(args) => info::run(args, &given(Verb::Info)),
         Command::Check(args) => check::run(args, &given(Verb::Check)),
@@ -204,7 +205,7 @@ fn run(command: &Command, given: impl Fn(Verb) -> Given) -> Outcome {
         Command::Trim(args) => trim::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Dap(args) => dap::run(args),
-        Command::Gles(args) => gles::run(args),
+        Command::Gles(args) => gles::run(args, &flags::typed(&Cli::command(), matches, "gles")),
         Command::Devices(args) => devices::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Schema(args) => schema::run(args),

@@ -14,7 +14,7 @@ pub struct GlesArgs {
 }
 
 /// Says why it cannot be.
-pub fn run(_: &GlesArgs) -> Outcome {
+pub fn run(_: &GlesArgs, _: &[String]) -> Outcome {
     Err(Failure::usage(
         "gles needs Linux: the driver that it runs talks to that kernel's interface (a container or WSL will do)",
     ))

@@ -12,8 +12,17 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Verbs that read no file of these kinds: they have tests of their own.
-const OTHER_VERBS: [&str; 7] = ["help", "dap", "gles", "devices", "schema", "completions", "man"];
+/// Verbs with a test of their own, below and of all topics.
+const OTHER_VERBS: [&str; 2] = ["gles", "help"];
+
+/// Verbs that read no file, and their arguments.
+const FILELESS: [(&str, &[&str]); 5] = [
+    ("dap", &[]),
+    ("devices", &[]),
+    ("schema", &["run"]),
+    ("completions", &["bash"]),
+    ("man", &[]),
+];
 
 /// Flags of all verbs that say how much is said, and hidden ones.
 const OTHER_FLAGS: [&str; 5] = ["quiet", "verbose", "help", "version", "lines"];
@@ -92,6 +101,11 @@ const TAKEN: &[(&str, &[&str])] = &[
     ("inspect", &["recording"]),
     ("compare", &["png"]),
     ("grammar", &["small"]),
+    ("dap", &["none"]),
+    ("devices", &["none"]),
+    ("schema", &["none"]),
+    ("completions", &["none"]),
+    ("man", &["none"]),
 ];
 
 /// Flags without an effect that is seen, by verb, and the kinds that they are for.
@@ -195,6 +209,7 @@ fn value(verb: &str, flag: &str, kind: &str) -> (Vec<&'static str>, Vec<&'static
         (_, "against") => (vec!["--shrink", "--pixel", "1,1"], vec!["wide"]),
         (_, "tries") => (vec!["--shrink", "--pixel", "1,1"], vec!["1"]),
         (_, "generate") => alone("made.grammar"),
+        ("man", "folder") => alone("pages"),
         _ => panic!("{verb} --{flag}: a flag that this test has no value for"),
     }
 }
@@ -219,6 +234,9 @@ fn command(verb: &str, kind: &str, file: &str) -> Vec<(Option<&'static str>, Vec
             arguments.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>(),
         )
     };
+    if let Some((_, arguments)) = FILELESS.iter().find(|(fileless, _)| *fileless == verb) {
+        return arguments.iter().map(|one| (None, own(one))).collect();
+    }
     let mut all = match verb {
         "pack" => vec![
             flag("vert", &["--vert", "INPUT/whole.vert"]),
@@ -242,7 +260,6 @@ fn command(verb: &str, kind: &str, file: &str) -> Vec<(Option<&'static str>, Vec
     }
     match (verb, kind) {
         ("dis" | "convert", "vbc") | ("convert", "mbs" | "program") => all.push(flag("stage", &["--stage", "frag"])),
-        ("compile", "wgsl") => all.push(flag("constant", &["--constant", "scale=1.0"])),
         ("compile", "spirv" | "vbc") => all.push(flag("stage", &["--stage", "frag"])),
         ("convert", "recording") => {
             all.push(flag("job", &["--job", "0"]));
@@ -581,10 +598,15 @@ fn every_flag_has_an_effect_or_is_an_error() {
             (!OTHER_FLAGS.contains(&&*name)).then(|| (name, argument.get_action().takes_values()))
         });
         let flags: Vec<(String, bool)> = flags.collect();
-        assert!(!flags.is_empty(), "{verb}");
-        let kinds: &[&str] = if verb == "grammar" { &["small"] } else { &KINDS };
+        let is_fileless = FILELESS.iter().any(|(fileless, _)| *fileless == verb);
+        assert!(!flags.is_empty() || is_fileless, "{verb}");
+        let kinds: &[&str] = match verb {
+            "grammar" => &["small"],
+            _ if is_fileless => &["none"],
+            _ => &KINDS,
+        };
         for kind in kinds {
-            let file = inputs.file(kind);
+            let file = if is_fileless { String::new() } else { inputs.file(kind) };
             all.push((
                 verb,
                 *kind,
@@ -654,4 +676,108 @@ fn every_flag_has_an_effect_or_is_an_error() {
         missing.is_empty(),
         "verbs refuse files that are theirs: {missing:?}; taken are {taken:?}"
     );
+}
+
+/// What `gles` can do: the arguments, the flags that have a use for it, and whether it has a device of its own.
+const GLES: [(&[&str], &[&str], bool); 5] = [
+    (&["--list", "nowhere"], &["list", "json"], false),
+    (&["--serve", "nowhere"], &["serve", "root"], true),
+    (&["--join", "nowhere"], &["join", "root", "compile", "timeout"], false),
+    (
+        &["--desktop"],
+        &["desktop", "screenshot", "after", "timeout", "package", "size"],
+        true,
+    ),
+    (&[], &["root", "compile", "timeout", "frames", "view"], true),
+];
+
+/// Flags of `gles` for a device of its own.
+const GLES_DEVICE: [&str; 14] = [
+    "memory",
+    "record",
+    "dump-frames",
+    "stats",
+    "report",
+    "dump",
+    "pps",
+    "mali450",
+    "engine",
+    "silicon",
+    "threads",
+    "no-fast-paths",
+    "frames",
+    "view",
+];
+
+/// A value of a flag of `gles` that takes one.
+fn gles_value(flag: &str) -> &'static str {
+    match flag {
+        "size" => "64x64",
+        "seat" => "seat7",
+        "engine" => "wide",
+        "silicon" => "zero-wins",
+        "memory" | "pps" | "threads" | "after" | "timeout" | "rate" => "2",
+        _ => "value",
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn every_flag_of_gles_has_a_use_or_is_an_error() {
+    let cli = skrymir::command::description();
+    let flags = cli.find_subcommand("gles").unwrap().get_arguments();
+    let flags: Vec<(String, bool)> = flags
+        .filter_map(|flag| Some((flag.get_long()?.to_owned(), flag.get_action().takes_values())))
+        .filter(|(flag, _)| !OTHER_FLAGS.contains(&flag.as_str()))
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let mut trials = Vec::new();
+    for (mode, taken, has_device) in GLES {
+        let is_taken = |flag: &str| taken.contains(&flag) || has_device && GLES_DEVICE.contains(&flag);
+        // Flags of other modes make another mode of the command.
+        let is_mode = |flag: &str| ["list", "serve", "join", "desktop"].contains(&flag);
+        for (flag, takes) in flags.iter().filter(|(flag, _)| !is_taken(flag) && !is_mode(flag)) {
+            let mut arguments: Vec<String> = ["gles"].iter().chain(mode).map(|one| (*one).to_owned()).collect();
+            arguments.push(format!("--{flag}"));
+            arguments.extend(takes.then(|| gles_value(flag).to_owned()));
+            if !["--list", "--serve"].iter().any(|alone| mode.contains(alone)) {
+                arguments.extend(["--", "true"].map(str::to_owned));
+            }
+            trials.push(arguments);
+        }
+    }
+    let wrong = Mutex::new(Vec::new());
+    each(&trials, |arguments| {
+        let output = Command::new(env!("CARGO_BIN_EXE_skrymir"))
+            .args(arguments)
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        let flag = arguments.iter().rfind(|one| one.starts_with("--") && *one != "--");
+        let names = flag.is_some_and(|flag| error.contains(flag.as_str()));
+        if output.status.code() != Some(2) || !names {
+            wrong
+                .lock()
+                .unwrap()
+                .push(format!("{arguments:?}: {:?} {error}", output.status.code()));
+        }
+    });
+    println!("{} flags of gles are refused", trials.len());
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert_eq!(
+        std::fs::read_dir(folder.path()).unwrap().count(),
+        0,
+        "something was written"
+    );
+    // Negative control: every flag has a use somewhere.
+    let is_used = |flag: &str| {
+        GLES_DEVICE.contains(&flag)
+            || ["rate", "seat"].contains(&flag)
+            || GLES.iter().any(|(_, taken, _)| taken.contains(&flag))
+    };
+    let unused: Vec<_> = flags.iter().filter(|(flag, _)| !is_used(flag)).collect();
+    assert!(unused.is_empty(), "{unused:?}");
 }
