@@ -351,7 +351,8 @@ pub(crate) struct RunArgs {
     /// Print the time of each part
     #[arg(long)]
     pub timing: bool,
-    /// Print pictures and times, or the verdicts of scripts, as one JSON document (`skrymir schema run`)
+    /// Print pictures and times, a compute shader's buffers, or the verdicts of scripts as one JSON document
+    /// (`skrymir schema run`, `run-compute`, `run-scripts`)
     #[arg(long, conflicts_with = "watch")]
     pub json: bool,
     /// Folder of the pipeline cache [default: the user's cache folder]

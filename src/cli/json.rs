@@ -2,6 +2,8 @@
 //! [`schema`](super::schema).
 
 use crate::cli::error::Result;
+use board::play::{Difference, Played};
+use board::trace::Event;
 use emulator::dump::{self, Command};
 use emulator::exec::observed::{Operand, Painted, PixelFragment, Report, Step, Watched};
 use emulator::memory::Memory;
@@ -88,6 +90,37 @@ pub(crate) fn job(memory: &Memory, number: usize, pipe: Pipe, frame: &[u32]) -> 
         }
     }
     Ok(job)
+}
+
+/// The events of a register trace.
+pub(crate) fn events(trace: &board::trace::Trace) -> Value {
+    let one = |(line, event): &(usize, Event)| {
+        let kind = match event {
+            Event::Read(..) => "read",
+            Event::Write(..) => "write",
+            Event::Line(..) => "line",
+            Event::Memory(..) => "memory",
+            Event::Job(..) => "job",
+        };
+        json!({ "line": line, "event": kind, "text": trace.describe(event) })
+    };
+    trace.events.iter().map(one).collect()
+}
+
+/// What a register trace came to when it was replayed, and its events if they are asked for.
+pub(crate) fn played(played: &std::result::Result<Played, Difference>, events: Option<Value>) -> Value {
+    let counts = played.as_ref().ok().map(
+        |played| json!({ "accesses": played.accesses, "line_changes": played.changes, "job_bytes": played.bytes }),
+    );
+    let difference = played
+        .as_ref()
+        .err()
+        .map(|one| json!({ "line": one.line, "expected": one.expected, "found": one.found }));
+    let mut all = json!({ "as_recorded": played.is_ok(), "counts": counts, "difference": difference });
+    if let Some(events) = events {
+        all["events"] = events;
+    }
+    all
 }
 
 /// How often each instruction ran.

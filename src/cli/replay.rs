@@ -100,9 +100,9 @@ pub(crate) fn run(args: &ReplayArgs) -> Outcome {
 /// Replays a register trace of a device on a bus, and compares registers, interrupts and memory with the recorded ones.
 fn registers(args: &ReplayArgs, json: bool, bytes: &[u8]) -> Outcome {
     let pictures = args.output.is_some() || args.expected.is_given();
-    if pictures || json || args.stats || args.running.has_output() {
+    if pictures || args.stats || args.running.has_output() {
         return Err(Failure::usage(
-            "a register trace takes --dump only; pictures, statistics and programs need a recording of jobs",
+            "a register trace takes --dump and --json; pictures, statistics and programs need a recording of jobs",
         ));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -110,7 +110,7 @@ fn registers(args: &ReplayArgs, json: bool, bytes: &[u8]) -> Outcome {
         loader::Error::invalid(board::trace::FORMAT, "not UTF-8", offset)
     })?;
     let trace = board::trace::Trace::read(text)?;
-    if args.dump {
+    if args.dump && !json {
         for (line, event) in &trace.events {
             crate::cli::outcome::print(&format!("{line:6} {}\n", trace.describe(event)))?;
         }
@@ -119,6 +119,11 @@ fn registers(args: &ReplayArgs, json: bool, bytes: &[u8]) -> Outcome {
     let mut options = board::Options::new(engine);
     options.threads = threads;
     let played = trace.play(options).within(|| "cannot replay the trace".to_owned())?;
+    if json {
+        let dumped = args.dump.then(|| json::events(&trace));
+        crate::cli::outcome::print_json(&json::played(&played, dumped))?;
+        return played.map(drop).map_err(Failure::bad);
+    }
     let played = played.map_err(Failure::bad)?;
     crate::cli::outcome::print(&format!(
         "as recorded: {} accesses, {} changes of interrupt lines, {} bytes that jobs wrote\n",

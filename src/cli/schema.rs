@@ -42,6 +42,8 @@ pub(crate) enum Document {
     Rewrite,
     /// `run --json` of a draw
     Run,
+    /// `run --json` of compute shaders, also with `--engines`
+    RunCompute,
     /// `run --engines --json` of test scripts
     RunEngines,
     /// `run --json` of test scripts
@@ -72,6 +74,7 @@ impl Document {
             Self::Replay => include_str!("schemas/replay.json"),
             Self::Rewrite => include_str!("schemas/rewrite.json"),
             Self::Run => include_str!("schemas/run.json"),
+            Self::RunCompute => include_str!("schemas/run_compute.json"),
             Self::RunEngines => include_str!("schemas/run_engines.json"),
             Self::RunScripts => include_str!("schemas/run_scripts.json"),
             Self::Trim => include_str!("schemas/trim.json"),

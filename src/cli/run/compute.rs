@@ -3,16 +3,19 @@
 use super::vbc::{self, complain, limit, read_scene};
 use crate::cli::args::RunArgs;
 use crate::cli::error::{Cause, Error, ErrorKind, Result, Within};
-use crate::cli::outcome::{Failure, Outcome, print, write};
+use crate::cli::json::milliseconds;
+use crate::cli::outcome::{Failure, Outcome, apart, print, print_json, write};
 use crate::cli::picture::save;
 use loader::spirv::{self, Grammar};
 use runner::compute::{self, Contents, Data, Descriptor, Shader, difference, execute, with_local_size};
 use runner::link::File;
 use runner::script::{self, Engine, RoundTrip};
 use scene::Scene;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::path::Path;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
 use translate::frontend::Settings;
 use translate::{Language, ShaderStage, Source};
 use vulkan::work::Resource;
@@ -65,11 +68,15 @@ fn is_compute(path: &Path, bytes: &[u8]) -> bool {
 /// Errors of the source, the scene and the device.
 fn run(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
     reject_draw_arguments(args)?;
-    let gives = !args.read.is_empty() || args.timing || args.script.keep.is_some();
+    let gives = !args.read.is_empty() || args.timing || args.script.keep.is_some() || args.json;
     if !gives {
         return Err(Failure::usage(
-            "a compute shader gives buffers and images: name one with --read SLOT=FILE, or a folder for all with --keep",
+            "a compute shader gives buffers and images: name one with --read SLOT=FILE, a folder for all with --keep, \
+             or print them with --json",
         ));
+    }
+    for (_, path) in &args.read {
+        apart(args.json, Some(path))?;
     }
     let limit = limit(args);
     let settings = settings(args);
@@ -84,6 +91,7 @@ fn run(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
     let context = open(args, args.device.as_deref())?;
     let time = execute(&context, groups, &words, &shader, &mut data, args.timing)?;
     drop(limit);
+    let mut written: BTreeMap<(u32, u32), Vec<PathBuf>> = BTreeMap::new();
     for (slot, path) in &args.read {
         let place = (0, u32::from(*slot));
         let Some((one, resource)) = data.resources(&shader).find(|(one, _)| one.place == place) else {
@@ -92,19 +100,29 @@ fn run(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
             )));
         };
         read_back(one, resource, path)?;
+        written.entry(place).or_default().push(path.clone());
     }
     if let Some(folder) = &args.script.keep {
         std::fs::create_dir_all(folder).within(|| format!("cannot make {}", folder.display()))?;
         for (one, resource) in data.resources(&shader) {
             let (set, binding) = one.place;
-            read_back(one, resource, &folder.join(format!("{set}.{binding}.bin")))?;
-            if one.is_image() {
-                read_back(one, resource, &folder.join(format!("{set}.{binding}.png")))?;
+            let is_image = matches!(resource, Resource::Image(_));
+            for ending in ["bin", "png"].into_iter().take(1 + usize::from(is_image)) {
+                let path = folder.join(format!("{set}.{binding}.{ending}"));
+                read_back(one, resource, &path)?;
+                written.entry(one.place).or_default().push(path);
             }
         }
     }
-    if let Some(time) = time {
-        print(&format!("device {:.3} ms\n", time.as_secs_f64() * 1e3))?;
+    if args.json {
+        let resources = data.resources(&shader).map(|(one, resource)| {
+            let files = written.get(&one.place).map_or(&[][..], Vec::as_slice);
+            to_json(one, resource, files)
+        });
+        let resources: Vec<Value> = resources.collect();
+        print_json(&json!({ "resources": resources, "milliseconds": time.map(milliseconds) }))?;
+    } else if let Some(time) = time {
+        print(&format!("device {:.3} ms\n", milliseconds(time)))?;
     }
     complain(&context)
 }
@@ -154,6 +172,7 @@ fn on_engines(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
         .max()
         .unwrap_or(0);
     let (mut first, mut apart): (Option<Contents>, usize) = (None, 0);
+    let mut rows = Vec::new();
     // A device is opened once for all engines that use it.
     let mut opened = BTreeMap::new();
     for engine in &engines {
@@ -162,28 +181,29 @@ fn on_engines(bytes: &[u8], args: &RunArgs, groups: [u32; 3]) -> Outcome {
             // The device may be lost.
             opened.remove(&engine.device);
         }
-        let outcome = match ran {
+        let (verdict, reason, text) = match ran {
             Ok(contents) => match &first {
                 None => {
                     let count = contents.len();
                     first = Some(contents);
-                    format!("ran, {count} buffers and images")
+                    ("reference", None, format!("ran, {count} buffers and images"))
                 }
                 Some(first) => match difference(first, &contents) {
-                    None => "the same".to_owned(),
-                    Some(what) => {
-                        apart += 1;
-                        what
-                    }
+                    None => ("same", None, "the same".to_owned()),
+                    Some(what) => ("differs", Some(what.clone()), what),
                 },
             },
-            Err(NoResult::Unsupported(why)) => format!("unsupported: {why}"),
-            Err(NoResult::Failed(error)) => {
-                apart += 1;
-                error.to_string()
-            }
+            Err(NoResult::Unsupported(why)) => ("unsupported", Some(why.clone()), format!("unsupported: {why}")),
+            Err(NoResult::Failed(error)) => ("failed", Some(error.to_string()), error.to_string()),
         };
-        print(&format!("{:width$}  {outcome}\n", engine.name))?;
+        apart += usize::from(["differs", "failed"].contains(&verdict));
+        match args.json {
+            true => rows.push(json!({ "engine": engine.name, "verdict": verdict, "reason": reason })),
+            false => print(&format!("{:width$}  {text}\n", engine.name))?,
+        }
+    }
+    if args.json {
+        print_json(&json!({ "engines": rows, "same": apart == 0 && first.is_some() }))?;
     }
     match (apart, first) {
         (0, Some(_)) => Ok(()),
@@ -255,7 +275,6 @@ fn reject_draw_arguments(args: &RunArgs) -> Outcome {
         ("--time", args.uniforms.time.is_some()),
         ("--frames", args.uniforms.frames.is_some()),
         ("--watch", args.watch),
-        ("--json", args.json),
         ("--cache", args.cache.is_some()),
         ("--no-cache", args.no_cache),
         ("--bind", args.bind != crate::cli::args::Bind::Auto),
@@ -304,6 +323,29 @@ fn file<'a>(bytes: &'a [u8], args: &'a RunArgs, settings: &'a Settings) -> File<
 /// The entry point of the arguments.
 fn entry(args: &RunArgs) -> Option<&str> {
     args.entry.first().map(|entry| entry.name.as_str())
+}
+
+/// The most bytes of a resource that are printed.
+const PRINTED: usize = 1 << 16;
+
+/// A resource after the run, and the files that it is written to, as JSON.
+fn to_json(one: &Descriptor, resource: &Resource, files: &[PathBuf]) -> Value {
+    let bytes = compute::bytes(resource);
+    let contents = (bytes.len() <= PRINTED).then(|| {
+        bytes.iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    });
+    let (kind, size) = match resource {
+        Resource::Buffer(_) => ("buffer", None),
+        Resource::Image(image) => ("image", Some(image.size)),
+    };
+    let (set, binding) = one.place;
+    json!({
+        "set": set, "binding": binding, "kind": kind, "bytes": bytes.len(), "size": size, "contents": contents,
+        "files": files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
+    })
 }
 
 /// Writes the contents of a resource: as PNG if the file has that extension, otherwise as bytes.

@@ -416,6 +416,82 @@ fn json_alone_is_enough() {
 }
 
 #[test]
+fn compute_shaders_print_their_resources() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let shader = path("count.comp");
+    let text = "#version 450\nlayout(local_size_x = 1) in;\nlayout(binding = 1) buffer To { uint to[4]; };\n\
+                layout(binding = 2, rgba8) uniform writeonly image2D picture;\n\
+                void main() { uint at = gl_GlobalInvocationID.x; to[at] = at + 1;\n\
+                imageStore(picture, ivec2(at, 0), vec4(1.0)); }\n";
+    std::fs::write(&shader, text).unwrap();
+    let run = ["run", &shader, "--dispatch", "4", "--size", "4x2", "--json"];
+    let output = kept("run-compute", &run);
+    let resource = |at: usize| output["resources"][at].clone();
+    assert_eq!(
+        resource(0),
+        json!({ "set": 0, "binding": 1, "kind": "buffer", "bytes": 16, "size": null, "files": [],
+                "contents": "01000000020000000300000004000000" })
+    );
+    assert_eq!(
+        (&resource(1)["kind"], &resource(1)["size"]),
+        (&json!("image"), &json!([4, 2, 1]))
+    );
+    assert_eq!(output["milliseconds"], Value::Null);
+    let (to, all) = (path("to.bin"), path("all"));
+    let read = format!("1={to}");
+    let output = kept(
+        "run-compute",
+        &[&run[..], &["--read", &read, "--keep", &all, "--timing"]].concat(),
+    );
+    let kept_at = |name: &str| Path::new(&all).join(name).display().to_string();
+    assert_eq!(output["resources"][0]["files"], json!([to, kept_at("0.1.bin")]));
+    assert_eq!(
+        output["resources"][1]["files"],
+        json!([kept_at("0.2.bin"), kept_at("0.2.png")])
+    );
+    assert!(output["milliseconds"].as_f64().is_some());
+    assert_eq!(std::fs::read(&to).unwrap().len(), 16);
+    let engines = kept("run-compute", &[&run[..], &["--engines"]].concat());
+    assert_eq!(
+        (&engines["same"], &engines["engines"][0]["verdict"]),
+        (&json!(true), &json!("reference"))
+    );
+    let mut wrong = engines;
+    wrong["engines"][0]["verdict"] = "fine".into();
+    assert!(!schema("run-compute").is_valid(&wrong));
+    assert_eq!(skrymir(&[&run[..], &["--read", "1=-"]].concat()).status.code(), Some(2));
+}
+
+#[test]
+fn register_traces_match_the_schema_of_replay() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = recorded(folder.path());
+    let (_, text) = super::board::by_registers(&std::fs::read(&trace).unwrap());
+    std::fs::write(&trace, &text).unwrap();
+    let output = kept("replay", &["replay", &trace, "--json"]);
+    assert_eq!((&output["as_recorded"], output.get("events")), (&json!(true), None));
+    assert!(output["counts"]["job_bytes"].as_u64().unwrap() > 0);
+    let output = kept("replay", &["replay", &trace, "--dump", "--json"]);
+    let events = output["events"].as_array().unwrap();
+    let text_of = |event: &Value| event["text"].as_str().unwrap().to_owned();
+    assert!(events.iter().map(text_of).any(|text| text.contains("start_plbu")));
+    std::fs::write(&trace, text.replacen("R 0030 = 00000003", "R 0030 = 00000001", 1)).unwrap();
+    assert_eq!(skrymir(&["replay", &trace, "--json"]).status.code(), Some(1));
+    let output = json_of(&["replay", &trace, "--json"]);
+    let validator = schema("replay");
+    holds(&validator, &output);
+    assert_eq!(
+        (&output["as_recorded"], &output["counts"]),
+        (&json!(false), &Value::Null)
+    );
+    assert!(output["difference"]["found"].as_str().unwrap().contains("00000003"));
+    let mut wrong = output;
+    wrong["difference"]["line"] = 0.into();
+    assert!(!validator.is_valid(&wrong));
+}
+
+#[test]
 fn instructions_match_the_schema_of_dis() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();

@@ -432,11 +432,6 @@ impl Data {
 }
 
 impl Descriptor {
-    /// Whether it is an image.
-    pub fn is_image(&self) -> bool {
-        self.image.is_some()
-    }
-
     /// The resource as a picture, if it is an image; the layers of a volume are stacked.
     pub fn picture(&self, resource: &Resource) -> Option<Picture> {
         let (Resource::Image(image), Some((_, format))) = (resource, &self.image) else {
