@@ -1,8 +1,7 @@
 //! Fast path: a tile that one opaque primitive covers, and no other touches, is shaded straight into the picture.
 
-use super::scene::{LargePrimitive, Ready};
+use super::scene::LargePrimitive;
 use super::tile_op::TileOp;
-use super::variant::{FragmentVariant, KernelInfo};
 use super::worker::{TOGETHER, TileWorker};
 use crate::exec::MAX_QUADS;
 use crate::fault::Result;
@@ -11,14 +10,8 @@ use crate::gpu::raster::triangle::Part;
 use crate::gpu::tile::{PIXELS, SIDE};
 use std::ops::Range;
 
-/// The only primitive that touches a tile, which covers all of it.
-struct Opaque<'a> {
-    /// Numbers of its geometry, and of itself.
-    primitive: (usize, u32),
-    ready: &'a Ready,
-    variant: &'a FragmentVariant<'a>,
-    kernel: KernelInfo<'a>,
-}
+/// A primitive by the numbers of its geometry and of itself.
+type Number = (usize, u32);
 
 impl<'a> TileWorker<'a, '_> {
     /// Draws the first of some tiles, as many beside each other as one opaque primitive covers, to their places in the
@@ -31,27 +24,30 @@ impl<'a> TileWorker<'a, '_> {
         else {
             return Ok(LONG);
         };
-        let (mut only, mut places): (Option<Opaque<'_>>, _) = (None, [0; TOGETHER]);
+        let (mut only, mut places): (Option<(Number, _)>, _) = (None, [0; TOGETHER]);
         let mut count = 0;
         for (((of, column), bin_references), place) in tiles.iter().zip(&mut places) {
             let target = self.output.target.as_ref();
             let Some(address) = target.and_then(|target| tiled.expect([*column, *row], target)) else {
                 break;
             };
-            let Some(opaque) = self.only(bin_references.clone(), [*column, *row]) else {
+            let Some((number, primitive)) = self.only(bin_references.clone(), [*column, *row]) else {
                 break;
             };
             let is_beside = (of, *column) == (row, first + count as u32);
-            if !is_beside || only.as_ref().is_some_and(|only| only.primitive != opaque.primitive) {
+            if !is_beside || only.is_some_and(|(only, _)| only != number) {
                 break;
             }
-            (only, *place, count) = (Some(opaque), address, count + 1);
+            (only, *place, count) = (Some((number, primitive)), address, count + 1);
         }
-        let Some(Opaque {
-            ready, variant, kernel, ..
-        }) = only
-        else {
+        let Some((_, LargePrimitive { ready, shader, .. })) = only else {
             return Ok(LONG);
+        };
+        let variant = self.job.variants.get(shader);
+        let Some((variant, kernel)) =
+            variant.and_then(|variant| Some((variant, variant.covers(self.job.engine, ready)?)))
+        else {
+            return Ok((count, false));
         };
         let first = [first * SIDE, row * SIDE];
         let words = &mut self.scratch.words[..count];
@@ -72,8 +68,8 @@ impl<'a> TileWorker<'a, '_> {
         self.ran().map(|()| (count, true))
     }
 
-    /// The only primitive that touches a tile, if it covers all of it and a kernel shades it whatever was there.
-    fn only(&self, bin_references: Range<usize>, tile: [u32; 2]) -> Option<Opaque<'a>> {
+    /// The only primitive that touches a tile, if it covers all of it.
+    fn only(&self, bin_references: Range<usize>, tile: [u32; 2]) -> Option<(Number, LargePrimitive<'a>)> {
         let scene = self.job.scene;
         let (origin, of_lists) = (tile.map(|at| at * SIDE), tile.map(|at| at as u8));
         let mut only = None;
@@ -88,13 +84,6 @@ impl<'a> TileWorker<'a, '_> {
                 }
             }
         }
-        let (primitive, LargePrimitive { ready, shader, .. }) = only?;
-        let variant = self.job.variants.get(shader)?;
-        Some(Opaque {
-            primitive,
-            ready,
-            variant,
-            kernel: variant.covers(self.job.engine, ready)?,
-        })
+        only
     }
 }

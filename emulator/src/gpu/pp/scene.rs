@@ -184,6 +184,7 @@ pub(crate) struct Prepared<'a> {
 }
 
 /// A large primitive that was set up.
+#[derive(Clone, Copy)]
 pub(crate) struct LargePrimitive<'a> {
     pub shape: &'a Shape,
     pub ready: &'a Ready,
