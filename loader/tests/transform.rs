@@ -1,7 +1,9 @@
 //! Passes over modules: the output is valid, and contains the expected instructions.
 
 use skrymir_loader::spirv::{
-    Grammar, for_wgsl, parse, print, split_interface, transform::for_hlsl, validate, with_signs,
+    Grammar, for_wgsl, parse, print, split_interface,
+    transform::{for_hlsl, narrow_exponents},
+    validate, with_signs,
 };
 
 /// The text of a module after a pass; both are valid.
@@ -478,4 +480,46 @@ OpFunctionEnd
     let after = after(&text, for_hlsl);
     assert_eq!(after.matches("OpStore").count(), 6, "{after}");
     assert_eq!(after.matches("OpCompositeExtract").count(), 8, "{after}");
+}
+
+#[test]
+fn exponents_have_32_bits() {
+    let text = |integers: &str, count: u32| {
+        let all = ["%exponent", "%exponent", "%exponent"][..count as usize].join(" ");
+        let values = ["%one", "%one", "%one"][..count as usize].join(" ");
+        compute(
+            "OpCapability Int64\n",
+            "",
+            "OpExecutionMode %main LocalSize 1 1 1",
+            &format!(
+                "%void = OpTypeVoid
+%type = OpTypeFunction %void
+%float = OpTypeFloat 32
+%integer = OpTypeInt {integers}
+%floats = OpTypeVector %float {count}
+%integers = OpTypeVector %integer {count}
+%one = OpConstant %float 1
+%exponent = OpConstant %integer 4294967297
+%ones = OpConstantComposite %floats {values}
+%exponents = OpConstantComposite %integers {all}
+%main = OpFunction %void None %type
+%label = OpLabel
+%scalar = OpExtInst %float %glsl Ldexp %one %exponent
+%vector = OpExtInst %floats %glsl Ldexp %ones %exponents
+OpReturn
+OpFunctionEnd
+"
+            ),
+        )
+        .replace(
+            "OpMemoryModel",
+            "%glsl = OpExtInstImport \"GLSL.std.450\"\nOpMemoryModel",
+        )
+    };
+    for (integers, casts) in [("64 1", 0), ("64 0", 2)] {
+        let after = after(&text(integers, 3), narrow_exponents);
+        assert_eq!(after.matches("SClamp").count(), 2, "{after}");
+        assert_eq!(after.matches("OpSConvert").count(), 2, "{after}");
+        assert_eq!(after.matches("OpBitcast").count(), casts, "{after}");
+    }
 }

@@ -6,7 +6,7 @@ use crate::place::{Place, Way};
 use crate::read::{is_compiled, read_for_wgsl, stage_of_model, unsplit_words};
 use crate::write::naga_text;
 use crate::{Error, ErrorKind, Language, Options, Result, Shader, Source, Target, read};
-use loader::spirv::transform::{comparable_atomics, for_hlsl, without_wide_products};
+use loader::spirv::transform::{comparable_atomics, for_hlsl, narrow_exponents, without_wide_products};
 use loader::spirv::{self, Grammar, ModuleIndex, model};
 use naga::ShaderStage;
 use naga::back::{glsl, hlsl};
@@ -130,6 +130,7 @@ pub fn translate(source: &Source<'_>, target: Target, options: &Options) -> Resu
     }
     let words = accepted(unsplit_words(source)?)?;
     comparable_atomics(&words)?;
+    let words = narrow_exponents(&words)?;
     let entry = entry(&words, source)?;
     if target == Target::Hlsl {
         let words = for_hlsl(&words)?;

@@ -2,7 +2,8 @@
 
 use loader::spirv::{
     Bytes, Grammar, asm, dis, for_wgsl, grammar, instructions, operand, split_interface, split_samplers, to_words,
-    transform::for_hlsl, validate, with_signs,
+    transform::{for_hlsl, narrow_exponents},
+    validate, with_signs,
 };
 use translate::Target;
 
@@ -101,7 +102,7 @@ pub fn used(bytes: &[u8]) {
 pub fn translated(bytes: &[u8]) {
     let Ok(words) = to_words(bytes) else { return };
     if validate(Grammar::builtin(), &words).is_valid() {
-        for pass in [for_wgsl, for_hlsl, with_signs, split_interface] {
+        for pass in [for_wgsl, for_hlsl, narrow_exponents, with_signs, split_interface] {
             let Ok(changed) = pass(&words) else { continue };
             let report = validate(Grammar::builtin(), &changed);
             let first = report.diagnostics.first();

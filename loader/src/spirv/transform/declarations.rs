@@ -107,6 +107,11 @@ impl Declarations {
         self.declare(module, op::CONSTANT, &[ty, word])
     }
 
+    /// A 64-bit number of an integer type.
+    pub(super) fn long(&mut self, module: &mut Editor, ty: u32, value: i64) -> u32 {
+        self.declare(module, op::CONSTANT, &[ty, value as u32, (value >> 32) as u32])
+    }
+
     /// An unsigned number.
     pub(super) fn number(&mut self, module: &mut Editor, word: u32) -> u32 {
         let uint = self.uint(module);

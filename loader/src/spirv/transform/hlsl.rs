@@ -1,14 +1,11 @@
 //! The passes for HLSL.
 
 use super::editor::{build, opcode};
+use super::exponents::{LDEXP, S_CLAMP};
 use super::operations;
 use super::rewriter::{Rewriter, rewritten};
 use crate::spirv::{ModuleIndex, class, op};
 use crate::{Error, Result};
-
-/// Instructions of GLSL.std.450.
-const LDEXP: u32 = 53;
-const S_CLAMP: u32 = 45;
 
 /// Limit on the elements of an array that one store writes to a buffer.
 const MAX_STORED: u64 = 4096;

@@ -6,6 +6,7 @@ mod demote;
 mod early;
 mod editor;
 mod exits;
+mod exponents;
 mod extensions;
 mod fallthrough;
 mod flat;
@@ -25,6 +26,7 @@ mod workgroup;
 
 pub use editor::{Editor, build, context, id_operands, opcode, rename, result, seal};
 pub use exits::leave_at_merges;
+pub use exponents::narrow_exponents;
 pub use extensions::without_mode;
 pub use fallthrough::without_fallthrough;
 pub use hlsl::for_hlsl;

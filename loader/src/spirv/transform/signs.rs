@@ -87,7 +87,7 @@ pub fn atomics(words: &[u32]) -> Result<()> {
             .and_then(|ty| integer(index, ty))
             .is_some_and(|number| number.signed != *signed);
         if is_other {
-            let name = Grammar::builtin().row(node.opcode).map_or("", |row| row.name.as_str());
+            let name = Grammar::builtin().row(node.opcode).map_or("", |row| &row.name);
             let memory = if *signed { "unsigned" } else { "signed" };
             let message = format!("{name} in memory of {memory} integers");
             return Err(Error::unsupported("spirv", message).at(4 * node.position as u64));

@@ -1,0 +1,54 @@
+//! Exponents of `Ldexp`, which SPIR-V takes in any width and other languages in 32 bits.
+
+use super::editor::opcode;
+use super::rewriter::{Rewriter, rewritten};
+use crate::Result;
+use crate::spirv::op;
+
+/// Instructions of GLSL.std.450.
+pub(super) const LDEXP: u32 = 53;
+pub(super) const S_CLAMP: u32 = 45;
+
+/// Larger than the exponent of any float, and than the difference of any two.
+const LIMIT: i64 = 1 << 14;
+
+/// The module with 64-bit exponents of `Ldexp` clamped and converted to 32 bits.
+///
+/// # Errors
+/// Invalid for a broken module.
+pub fn narrow_exponents(words: &[u32]) -> Result<Vec<u32>> {
+    rewritten(words, |to, words| {
+        narrow(to, words);
+        Ok(())
+    })
+}
+
+/// Appends an instruction; for `Ldexp` with a 64-bit exponent, with a 32-bit one.
+fn narrow(to: &mut Rewriter<'_, '_>, mut words: Vec<u32>) {
+    if let (op::EXT_INST, &[_, _, _, set, LDEXP, _, exponent]) = (opcode(&words), words.as_slice())
+        && Some(set) == to.set
+        && let Some((wide, count)) = wide(to, exponent)
+    {
+        let [long, int] = [64, 32].map(|width| to.declared.ty(&mut to.module, op::TYPE_INT, &[width, 1]));
+        let [longs, ints] = [long, int].map(|scalar| to.declared.vector(&mut to.module, scalar, count));
+        let signed = match wide == longs {
+            true => exponent,
+            false => to.step(op::BITCAST, longs, &[exponent]),
+        };
+        let [least, most] = [-LIMIT, LIMIT].map(|value| {
+            let number = to.declared.long(&mut to.module, long, value);
+            to.declared.splat(&mut to.module, longs, count, number)
+        });
+        let clamped = to.step(op::EXT_INST, longs, &[set, S_CLAMP, signed, least, most]);
+        words[6] = to.step(op::S_CONVERT, ints, &[clamped]);
+    }
+    to.push(words);
+}
+
+/// The type of a value and its number of components, if these are 64-bit integers.
+fn wide(to: &Rewriter<'_, '_>, value: u32) -> Option<(u32, u32)> {
+    let ty = to.index.definition(value)?.operand(0)?;
+    let (scalar, count) = to.index.vector(ty);
+    let [_, width, _] = to.index.operands(scalar, op::TYPE_INT)?;
+    (width == 64).then_some((ty, count))
+}
