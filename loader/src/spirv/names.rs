@@ -276,7 +276,7 @@ impl Maker<'_> {
             28 => "gl_GlobalInvocationID".to_owned(),
             0..=23 | 29 | 42 | 43 | 4425 => format!("gl_{}", self.grammar.kind_of("BuiltIn")?.value(value)?.name),
             4416..=4420 => format!("{}KHR", self.grammar.kind_of("BuiltIn")?.value(value)?.name),
-            30..=41 => self.grammar.kind_of("BuiltIn")?.value(value)?.name.clone(),
+            30..=41 => self.grammar.kind_of("BuiltIn")?.value(value)?.name.to_string(),
             _ => return None,
         })
     }

@@ -384,7 +384,7 @@ fn takes_sampled_image(opcode: u16) -> bool {
 
 fn refused(instruction: &Instruction<'_>) -> Error {
     let row = Grammar::builtin().row(instruction.opcode);
-    let name = row.map_or_else(|| format!("opcode {}", instruction.opcode), |row| row.name.clone());
+    let name = row.map_or_else(|| format!("opcode {}", instruction.opcode), |row| row.name.to_string());
     let message = format!("{name} uses a combined image sampler in a way that cannot be split");
     Error::unsupported("spirv", message).at(instruction.position as u64 * 4)
 }

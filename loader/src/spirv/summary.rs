@@ -140,7 +140,7 @@ pub fn summary(words: &[u32]) -> Result<Summary> {
 fn enumerant(kind: &str, number: u32) -> String {
     let kind = Grammar::builtin().kind_of(kind);
     let row = kind.and_then(|kind| kind.value(number));
-    row.map_or_else(|| number.to_string(), |row| row.name.clone())
+    row.map_or_else(|| number.to_string(), |row| row.name.to_string())
 }
 
 /// The string operand at some word, and its operand count.

@@ -390,7 +390,7 @@ fn pattern_is_switch(pattern: &Pattern<'_>, grammar: &Grammar) -> bool {
 }
 
 fn push<'g>(pattern: &mut Pattern<'g>, rules: &'g [super::grammar::Rule]) {
-    pattern.extend(rules.iter().rev().map(|r| (r.kind, r.quantifier, r.name.as_str())));
+    pattern.extend(rules.iter().rev().map(|r| (r.kind, r.quantifier, &*r.name)));
 }
 
 /// Describes an operand, for messages.

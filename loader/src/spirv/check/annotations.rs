@@ -71,7 +71,7 @@ fn kind(item: &Item<'_>) -> u32 {
 
 fn named(module: &Checked<'_>, item: &Item<'_>) -> String {
     let row = module.grammar.kind_of("Decoration").and_then(|k| k.value(kind(item)));
-    row.map_or_else(|| kind(item).to_string(), |row| row.name.clone())
+    row.map_or_else(|| kind(item).to_string(), |row| row.name.to_string())
 }
 
 /// The struct members that an instruction refers to.

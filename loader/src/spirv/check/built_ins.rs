@@ -238,7 +238,7 @@ pub(super) fn members(module: &mut Checked<'_>, named: &Named) {
 
 fn name(module: &Checked<'_>, built_in: u32) -> String {
     let row = module.grammar.kind_of("BuiltIn").and_then(|kind| kind.value(built_in));
-    row.map_or_else(|| built_in.to_string(), |row| row.name.clone())
+    row.map_or_else(|| built_in.to_string(), |row| row.name.to_string())
 }
 
 /// Checks the variables that an entry point lists.

@@ -142,7 +142,7 @@ impl<'a> Checked<'a> {
 
     fn place(&self, item: &Item<'_>) -> String {
         match item.result {
-            0 => item.row.name.clone(),
+            0 => item.row.name.to_string(),
             result => format!("%{result} = {}", item.row.name),
         }
     }

@@ -70,7 +70,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
                         let new: Vec<u32> = new.copied().collect();
                         all.capabilities.extend(new);
                         let new = row.gate.extensions.iter().filter(|name| !all.extensions.contains(name));
-                        let new: Vec<String> = new.cloned().collect();
+                        let new: Vec<_> = new.cloned().collect();
                         all.extensions.extend(new);
                         all.version = all.version.min(row.gate.version);
                     }
@@ -180,7 +180,7 @@ fn gate(
         let names: Vec<_> = gate
             .capabilities
             .iter()
-            .filter_map(|c| Some(kind?.value(*c)?.name.as_str()))
+            .filter_map(|c| Some(kind?.value(*c)?.name.as_ref()))
             .collect();
         module.fail(
             "capability",
@@ -197,7 +197,7 @@ fn gate(
         );
     }
     let old = gate.version > module.words[1];
-    let enabled = gate.extensions.iter().any(|e| extensions.contains(e));
+    let enabled = gate.extensions.iter().any(|e| extensions.contains(&**e));
     if old && !enabled && !(gate.extensions.is_empty() && (gate.version == u32::MAX || !gate.capabilities.is_empty())) {
         module.fail(
             "version",

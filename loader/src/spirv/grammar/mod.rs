@@ -9,7 +9,7 @@ mod rules;
 
 pub use rules::read as read_json;
 
-use model::{Model, Needs};
+use model::{Model, Needs, Text};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -66,7 +66,7 @@ pub struct Rule {
     /// How often.
     pub quantifier: Quantifier,
     /// Short description; may be empty.
-    pub name: String,
+    pub name: Text,
 }
 
 /// Conditions that enable an instruction or enumerant.
@@ -75,7 +75,7 @@ pub struct Gate {
     /// Any one of these capabilities.
     pub capabilities: Vec<u32>,
     /// Any one of these extensions.
-    pub extensions: Vec<String>,
+    pub extensions: Vec<Text>,
     /// First version that has it without an extension, as in the header (`0x10300`); `u32::MAX` for never.
     pub version: u32,
     /// Last version.
@@ -86,7 +86,7 @@ pub struct Gate {
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Name, with `Op` in the core grammar.
-    pub name: String,
+    pub name: Text,
     /// Opcode, or number within a set.
     pub opcode: u32,
     /// Operands in order.
@@ -110,7 +110,7 @@ impl Row {
 #[derive(Clone, Debug)]
 pub struct Enumerant {
     /// Name.
-    pub name: String,
+    pub name: Text,
     /// Number or bit.
     pub value: u32,
     /// Kinds of the operands that follow.
@@ -193,7 +193,16 @@ pub struct Grammar {
     pub sets: Vec<Set>,
     rows: Vec<Row>,
     by_opcode: Vec<u16>,
-    by_name: HashMap<String, u16>,
+    by_name: HashMap<Text, u16>,
+    by_kind: HashMap<String, u16>,
+}
+
+/// What the names in a model stand for, besides those that the grammar has already.
+struct Names<'m> {
+    /// Indices of the kinds of its set.
+    kinds: HashMap<String, u16>,
+    /// Numbers of its capabilities.
+    capabilities: HashMap<&'m str, u32>,
 }
 
 impl Grammar {
@@ -204,8 +213,8 @@ impl Grammar {
             let (core, sets) = compact::read(BUILTIN).expect("the checked-in grammar reads, as a test shows");
             let mut grammar = Self::default();
             grammar.extend_with(core);
-            for (name, set) in &sets {
-                grammar.extend_set(name, set);
+            for (name, set) in sets {
+                grammar.extend_set_with(&name, set);
             }
             grammar
         })
@@ -218,8 +227,8 @@ impl Grammar {
 
     fn extend_with(&mut self, model: Model) {
         let model = &model.spelled(|_, _| false);
-        self.add_kinds(model, "");
-        let rows: Vec<Row> = model.instructions.iter().map(|i| self.row_of(i, "")).collect();
+        let names = &self.add_kinds(model, "");
+        let rows: Vec<Row> = model.instructions.iter().map(|row| self.row_of(row, names)).collect();
         for row in rows.into_iter().filter(|row| row.opcode <= 0xffff) {
             match self.by_name.get(&row.name) {
                 Some(&at) => self.rows[at as usize] = row,
@@ -242,10 +251,13 @@ impl Grammar {
 
     /// Adds an extended instruction set, or replaces the one with that name.
     pub fn extend_set(&mut self, name: &str, model: &Model) {
-        let prefix = format!("{name}/");
-        let model = &model.clone().spelled(|_, _| false);
-        self.add_kinds(model, &prefix);
-        let mut rows: Vec<Row> = model.instructions.iter().map(|i| self.row_of(i, &prefix)).collect();
+        self.extend_set_with(name, model.clone());
+    }
+
+    fn extend_set_with(&mut self, name: &str, model: Model) {
+        let model = &model.spelled(|_, _| false);
+        let names = &self.add_kinds(model, &format!("{name}/"));
+        let mut rows: Vec<Row> = model.instructions.iter().map(|row| self.row_of(row, names)).collect();
         rows.sort_by_key(|r| r.opcode);
         self.sets.retain(|set| set.name != name);
         self.sets.push(Set {
@@ -254,11 +266,13 @@ impl Grammar {
         });
     }
 
-    fn add_kinds(&mut self, model: &Model, prefix: &str) {
+    /// Adds kinds and their enumerants, under names behind the prefix.
+    fn add_kinds<'m>(&mut self, model: &'m Model, prefix: &str) -> Names<'m> {
         // Register names first: parameters may have kinds that are defined later.
         for kind in &model.operand_kinds {
             let name = format!("{prefix}{}", kind.kind);
-            if self.kinds.len() < usize::from(NONE) && !self.kinds.iter().any(|k| k.name == name) {
+            if self.kinds.len() < usize::from(NONE) && !self.by_kind.contains_key(&name) {
+                self.by_kind.insert(name.clone(), self.kinds.len() as u16);
                 self.kinds.push(Kind {
                     name,
                     shape: Shape::Raw,
@@ -267,19 +281,29 @@ impl Grammar {
                 });
             }
         }
+        let own = |(name, at): (&String, &u16)| Some((name.strip_prefix(prefix)?.to_owned(), *at));
+        let capabilities = model.operand_kinds.iter().filter(|kind| kind.kind == "Capability");
+        let number = |row: &'m model::Enumerant| Some((&*row.enumerant, row.value.value()?));
+        let names = Names {
+            kinds: self.by_kind.iter().filter_map(own).collect(),
+            capabilities: capabilities
+                .flat_map(|kind| &kind.enumerants)
+                .filter_map(number)
+                .collect(),
+        };
         for kind in &model.operand_kinds {
-            let shape = self.shape_of(&kind.category, &kind.kind, &kind.bases, prefix);
+            let shape = self.shape_of(&kind.category, &kind.kind, &kind.bases, &names);
             let enumerants: Vec<Enumerant> = kind
                 .enumerants
                 .iter()
                 .map(|e| Enumerant {
                     name: e.enumerant.clone(),
                     value: e.value.value().unwrap_or_default(),
-                    parameters: self.rules_of(&e.parameters, prefix),
-                    gate: self.gate_of(&e.needs, model),
+                    parameters: self.rules_of(&e.parameters, &names),
+                    gate: self.gate_of(&e.needs, &names),
                 })
                 .collect();
-            let at = self.kind_named(&kind.kind, prefix);
+            let at = self.kind_named(&kind.kind, &names);
             let Some(slot) = self.kinds.get_mut(at as usize) else {
                 continue;
             };
@@ -289,9 +313,10 @@ impl Grammar {
             slot.enumerants.extend(enumerants);
             slot.index();
         }
+        names
     }
 
-    fn shape_of(&self, category: &str, name: &str, bases: &[String], prefix: &str) -> Shape {
+    fn shape_of(&self, category: &str, name: &str, bases: &[Text], names: &Names<'_>) -> Shape {
         match (category, name) {
             ("BitEnum", _) => Shape::Mask,
             ("ValueEnum", _) => Shape::Value,
@@ -304,25 +329,20 @@ impl Grammar {
             ("Literal", "LiteralContextDependentNumber") => Shape::ContextNumber,
             ("Literal", "LiteralExtInstInteger") => Shape::ExtInst,
             ("Literal", "LiteralSpecConstantOpInteger") => Shape::SpecOp,
-            ("Composite", _) => Shape::Composite(bases.iter().map(|b| self.kind_named(b, prefix)).collect()),
+            ("Composite", _) => Shape::Composite(bases.iter().map(|base| self.kind_named(base, names)).collect()),
             _ => Shape::Raw,
         }
     }
 
     /// Index of a kind: the set's own take precedence over the core's.
-    fn kind_named(&self, name: &str, prefix: &str) -> u16 {
-        let find = |wanted: &str| self.kinds.iter().position(|k| k.name == wanted);
-        let own = if prefix.is_empty() {
-            None
-        } else {
-            find(&format!("{prefix}{name}"))
-        };
-        own.or_else(|| find(name)).map_or(NONE, |at| at as u16)
+    fn kind_named(&self, name: &str, names: &Names<'_>) -> u16 {
+        let own = names.kinds.get(name);
+        own.or_else(|| self.by_kind.get(name)).copied().unwrap_or(NONE)
     }
 
-    fn rules_of(&self, operands: &[model::Operand], prefix: &str) -> Vec<Rule> {
+    fn rules_of(&self, operands: &[model::Operand], names: &Names<'_>) -> Vec<Rule> {
         let rule = |operand: &model::Operand| Rule {
-            kind: self.kind_named(&operand.kind, prefix),
+            kind: self.kind_named(&operand.kind, names),
             quantifier: match operand.quantifier.as_deref() {
                 Some("?") => Quantifier::Optional,
                 Some("*") => Quantifier::Many,
@@ -333,13 +353,10 @@ impl Grammar {
         operands.iter().map(rule).collect()
     }
 
-    fn gate_of(&self, needs: &Needs, model: &Model) -> Gate {
-        let kind = |kinds: &[model::OperandKind]| kinds.iter().position(|k| k.kind == "Capability");
-        let own = kind(&model.operand_kinds).map(|at| &model.operand_kinds[at]);
-        let number = |name: &String| {
-            let row = own.and_then(|k| k.enumerants.iter().find(|e| e.enumerant == *name));
-            row.and_then(|e| e.value.value())
-                .or_else(|| self.number("Capability", name))
+    fn gate_of(&self, needs: &Needs, names: &Names<'_>) -> Gate {
+        let number = |name: &Text| {
+            let own = names.capabilities.get(&**name).copied();
+            own.or_else(|| self.number("Capability", name))
         };
         let first = match needs.version.as_deref() {
             None => 0x10000,
@@ -353,11 +370,11 @@ impl Grammar {
         }
     }
 
-    fn row_of(&self, row: &model::Instruction, prefix: &str) -> Row {
-        let operands = self.rules_of(&row.operands, prefix);
+    fn row_of(&self, row: &model::Instruction, names: &Names<'_>) -> Row {
+        let operands = self.rules_of(&row.operands, names);
         let has = |shape| operands.iter().any(|r| self.shape(r.kind) == &shape);
         let (has_type, has_result) = (has(Shape::ResultType), has(Shape::Result));
-        let gate = self.gate_of(&row.needs, &Model::default());
+        let gate = self.gate_of(&row.needs, names);
         Row {
             name: row.opname.clone(),
             opcode: row.opcode,
@@ -398,7 +415,7 @@ impl Grammar {
 
     /// The kind with this name.
     pub fn kind_of(&self, name: &str) -> Option<&Kind> {
-        self.kinds.iter().find(|k| k.name == name)
+        self.kind(*self.by_kind.get(name)?)
     }
 
     /// Number of a named enumerant.

@@ -5,13 +5,17 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// A text of a grammar; the built-in grammar's are parts of its own text.
+pub type Text = Cow<'static, str>;
 
 /// A whole grammar file: the core grammar or one extended instruction set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// Magic number as hexadecimal text; only the core grammar has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub magic_number: Option<String>,
+    pub magic_number: Option<Text>,
     /// Major version of the SPIR-V described.
     #[serde(default)]
     pub major_version: u32,
@@ -71,28 +75,26 @@ impl Model {
 }
 
 /// A row's names, each with its conditions.
-fn names(name: &str, needs: &Needs, preferred: impl Fn(&str) -> bool) -> Vec<(String, Needs)> {
-    let mut names: Vec<&str> = std::iter::once(name)
-        .chain(needs.aliases.iter().map(String::as_str))
-        .collect();
+fn names(name: &Text, needs: &Needs, preferred: impl Fn(&str) -> bool) -> Vec<(Text, Needs)> {
+    let mut names: Vec<&Text> = std::iter::once(name).chain(&needs.aliases).collect();
     names.sort_by_key(|name| !preferred(name));
     let needs = Needs {
         aliases: Vec::new(),
         ..needs.clone()
     };
-    names.into_iter().map(|name| (name.to_owned(), needs.clone())).collect()
+    names.into_iter().map(|name| (name.clone(), needs.clone())).collect()
 }
 
 /// One instruction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Instruction {
     /// Name, with `Op` in the core grammar.
-    pub opname: String,
+    pub opname: Text,
     /// Opcode, or the number within an extended set.
     pub opcode: u32,
     /// Chapter that documents the instruction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<String>,
+    pub class: Option<Text>,
     /// Operands in order, result type and result included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operands: Vec<Operand>,
@@ -105,13 +107,13 @@ pub struct Instruction {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Operand {
     /// Name of the operand kind.
-    pub kind: String,
+    pub kind: Text,
     /// `?` for at most one, `*` for any number; missing for exactly one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quantifier: Option<String>,
+    pub quantifier: Option<Text>,
     /// A short description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
+    pub name: Option<Text>,
 }
 
 /// Conditions that enable an instruction or an enumerant.
@@ -119,19 +121,19 @@ pub struct Operand {
 pub struct Needs {
     /// Any one of these capabilities.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub capabilities: Vec<String>,
+    pub capabilities: Vec<Text>,
     /// Any one of these extensions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub extensions: Vec<String>,
+    pub extensions: Vec<Text>,
     /// First version that has it without an extension; `None` for never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
+    pub version: Option<Text>,
     /// Last version that has it.
     #[serde(default, rename = "lastVersion", skip_serializing_if = "Option::is_none")]
-    pub last_version: Option<String>,
+    pub last_version: Option<Text>,
     /// Aliases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub aliases: Vec<String>,
+    pub aliases: Vec<Text>,
     /// Members that this model lacks: provisional and future ones.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
@@ -141,22 +143,22 @@ pub struct Needs {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OperandKind {
     /// `BitEnum`, `ValueEnum`, `Id`, `Literal` or `Composite`.
-    pub category: String,
+    pub category: Text,
     /// Name.
-    pub kind: String,
+    pub kind: Text,
     /// Possible values of an enumeration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub enumerants: Vec<Enumerant>,
     /// Kinds of a composite's parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub bases: Vec<String>,
+    pub bases: Vec<Text>,
 }
 
 /// A value of an enumeration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Enumerant {
     /// Name.
-    pub enumerant: String,
+    pub enumerant: Text,
     /// Number; masks give it as hexadecimal text.
     pub value: Number,
     /// Operands that follow when the value is used.
@@ -174,7 +176,7 @@ pub enum Number {
     /// A JSON integer.
     Plain(u32),
     /// Text such as `0x0002`.
-    Text(String),
+    Text(Text),
 }
 
 impl Default for Number {

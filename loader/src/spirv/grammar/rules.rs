@@ -109,11 +109,11 @@ struct Checker<'a> {
 impl<'a> Checker<'a> {
     fn new(model: &'a Model, core: Option<&'a Model>, report: &'a mut Report) -> Self {
         let all = || core.into_iter().chain([model]).flat_map(|m| &m.operand_kinds);
-        let kinds = all().map(|k| (k.kind.as_str(), k)).collect();
+        let kinds = all().map(|k| (k.kind.as_ref(), k)).collect();
         let capabilities = all()
             .filter(|k| k.kind == "Capability")
             .flat_map(|k| &k.enumerants)
-            .map(|e| e.enumerant.as_str())
+            .map(|e| e.enumerant.as_ref())
             .collect();
         Self {
             model,
@@ -173,7 +173,7 @@ impl<'a> Checker<'a> {
         let mut optional = false;
         for (i, operand) in operands.iter().enumerate() {
             let path = format!("{path}[{i}]");
-            if !self.kinds.contains_key(operand.kind.as_str()) {
+            if !self.kinds.contains_key(operand.kind.as_ref()) {
                 self.fault(
                     "unknown-kind",
                     &format!("{path}.kind"),
@@ -197,7 +197,7 @@ impl<'a> Checker<'a> {
 
     fn needs(&mut self, needs: &Needs, path: &str) {
         for (i, name) in needs.capabilities.iter().enumerate() {
-            if !self.capabilities.contains(&name.as_str()) && (self.core.is_some() || !self.capabilities.is_empty()) {
+            if !self.capabilities.contains(&name.as_ref()) && (self.core.is_some() || !self.capabilities.is_empty()) {
                 self.fault(
                     "unknown-capability",
                     &format!("{path}.capabilities[{i}]"),
@@ -229,7 +229,7 @@ impl<'a> Checker<'a> {
     }
 
     fn kind(&mut self, kind: &OperandKind, path: &str) {
-        let prefix = match kind.category.as_str() {
+        let prefix = match kind.category.as_ref() {
             "BitEnum" | "ValueEnum" => {
                 if kind.enumerants.is_empty() {
                     self.fault("no-enumerants", path, format!("{} has no enumerants", kind.kind));
@@ -260,7 +260,7 @@ impl<'a> Checker<'a> {
                 format!("{} does not begin with {prefix}", kind.kind),
             );
         }
-        let is_enum = matches!(kind.category.as_str(), "BitEnum" | "ValueEnum");
+        let is_enum = matches!(kind.category.as_ref(), "BitEnum" | "ValueEnum");
         if !is_enum && !kind.enumerants.is_empty() {
             self.fault(
                 "stray-enumerants",
@@ -273,7 +273,7 @@ impl<'a> Checker<'a> {
         }
         for (i, base) in kind.bases.iter().enumerate() {
             let at = format!("{path}.bases[{i}]");
-            match self.kinds.get(base.as_str()).map(|k| k.category.as_str()) {
+            match self.kinds.get(base.as_ref()).map(|k| k.category.as_ref()) {
                 None => self.fault("unknown-kind", &at, format!("{base} is not defined")),
                 Some("Composite") => self.fault("nested-composite", &at, format!("{base} is itself composite")),
                 Some(_) => {}
