@@ -11,11 +11,12 @@ export SKRYMIR_FIELD=1 SKRYMIR_NEED_CORPUS=1
 # Runs a test over a whole corpus.
 corpus() {
     local name=$1 test=$2
-    [ -z "${only:-}" ] || [ "$only" = "$name" ] || return 0
-    cargo test --quiet --test it "$test" -- --nocapture
+    names+=" $name"
+    [ -z "$only" ] || [ "$only" = "$name" ] || return 0
+    cargo test --workspace --quiet --test it "$test" -- --nocapture
 }
 
-only=${1:-}
+only=${1:-} names=
 # GLSL ES pairs on the emulator's engines.
 corpus retro mali::field::retro
 # Pairs of all corpora on the emulator and on the first Vulkan device.
@@ -28,3 +29,8 @@ corpus pairs cli::pairs
 corpus amber script::field
 # The same with their shaders read again from GLSL, HLSL and WGSL.
 corpus translations spirv::translate::translations_of_the_field
+
+if [ -n "$only" ] && [[ " $names " != *" $only "* ]]; then
+    echo "tests/field.sh: no corpus $only; there are:$names" >&2
+    exit 2
+fi
