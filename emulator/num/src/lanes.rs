@@ -206,3 +206,75 @@ pub trait QuadLanes: Lanes {
     /// Each column's lower fragment, in both lanes.
     fn lower(a: Self::V) -> Self::V;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Lanes, One};
+
+    /// The operations of one lane on numbers that tell each from its neighbours.
+    #[test]
+    fn one_lane_computes_what_it_says() {
+        let two = [
+            ("add", One::add(3.0, 0.5), 3.5),
+            ("sub", One::sub(3.0, 0.5), 2.5),
+            ("mul", One::mul(3.0, 0.5), 1.5),
+            ("div", One::div(3.0, 0.5), 6.0),
+            ("min", One::min(3.0, 0.5), 0.5),
+            ("min", One::min(0.5, 3.0), 0.5),
+            ("max", One::max(3.0, 0.5), 3.0),
+            ("max", One::max(0.5, 3.0), 3.0),
+            // The second where they cannot be ordered.
+            ("min", One::min(f32::NAN, 2.0), 2.0),
+            ("max", One::max(f32::NAN, 2.0), 2.0),
+            ("select", One::select(true, 3.0, 0.5), 3.0),
+            ("select", One::select(false, 3.0, 0.5), 0.5),
+        ];
+        let one = [
+            ("splat", One::splat(2.5), 2.5),
+            ("load", One::load(&[2.5, 3.5]), 2.5),
+            ("sqrt", One::sqrt(6.25), 2.5),
+            ("floor", One::floor(-2.5), -3.0),
+            ("trunc", One::trunc(-2.5), -2.0),
+            ("abs", One::abs(-2.5), 2.5),
+            ("neg", One::neg(-2.5), 2.5),
+            ("round_half", One::round_half(2049.0), 2048.0),
+            ("power", One::power(-126.0), f32::MIN_POSITIVE),
+            ("power", One::power(127.0), 1.701_411_8e38),
+        ];
+        for (name, have, wanted) in one.into_iter().chain(two) {
+            assert_eq!(have.to_bits(), f32::to_bits(wanted), "{name}: {have}");
+        }
+        let mut row = [0.0; 2];
+        One::store(&mut row, 2.5);
+        assert_eq!(row, [2.5, 0.0]);
+        assert_eq!(One::split(10.0), (3.0, 1.25));
+        assert_eq!(One::split(0.375), (-2.0, 1.5));
+    }
+
+    #[test]
+    fn one_lane_compares() {
+        let with = |other: f32| {
+            [
+                One::gt(2.0, other),
+                One::ge(2.0, other),
+                One::eq(2.0, other),
+                One::ne(2.0, other),
+            ]
+        };
+        assert_eq!(with(1.0), [true, true, false, true]);
+        assert_eq!(with(2.0), [false, true, true, false]);
+        assert_eq!(with(3.0), [false, false, false, true]);
+        assert_eq!(with(f32::NAN), [false, false, false, true]);
+        assert_eq!([0, 1, 2, 3].map(One::mask), [false, true, false, true]);
+        assert_eq!([false, true].map(One::bits), [0, 1]);
+    }
+
+    #[test]
+    fn one_lane_reads_tables() {
+        let table = std::array::from_fn(|at| at as f32 + 0.5);
+        assert_eq!([0.0, 7.0, 15.0].map(|at| One::lookup(&table, at)), [0.5, 7.5, 15.5]);
+        let words = [0x0403_0201, 0x0807_0605, 0xfcfd_feff];
+        assert_eq!(One::texels(&words, 0.0, 1.0), [5.0, 6.0, 7.0, 8.0]);
+        assert_eq!(One::texels(&words, 1.0, 1.0), [255.0, 254.0, 253.0, 252.0]);
+    }
+}
