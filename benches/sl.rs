@@ -14,7 +14,7 @@ fn main() {
         .and_then(|at| arguments.get(at + 1)?.parse().ok());
     let steps = steps.unwrap_or(100_000_000u64);
     let text = include_str!("../tests/data/sl/errors/fuel.s0");
-    let library = loader::sl::parse(text, "fuel.s0").expect("the sample parses");
+    let library = loader::sl::parse_in(text, "fuel.s0").expect("the sample parses");
     let resident = || {
         let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
         status

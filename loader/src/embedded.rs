@@ -4,7 +4,7 @@
 //! use skrymir_loader::{embedded, spirv};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let module = spirv::write(&spirv::parse("OpCapability Shader\nOpMemoryModel Logical GLSL450")?);
+//! let module = spirv::write(&spirv::parse("OpCapability Shader\nOpMemoryModel Logical GLSL450")?)?;
 //! let archive = [&b"an archive "[..], &module, b" and more"].concat();
 //! let found = embedded::find(&archive, 0);
 //! assert_eq!((found.files[0].format, found.files[0].offset), ("spirv", 11));
@@ -205,7 +205,7 @@ mod tests {
         let text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
                     OpExecutionMode %main LocalSize 1 1 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
                     %main = OpFunction %void None %fn\n%l = OpLabel\nOpReturn\nOpFunctionEnd";
-        spirv::write(&spirv::parse(text).unwrap())
+        spirv::write(&spirv::parse(text).unwrap()).unwrap()
     }
 
     fn files() -> Vec<(&'static str, &'static str, Vec<u8>)> {
@@ -224,7 +224,7 @@ mod tests {
             ("spirv", "GLCompute main", module),
             ("spirv", "GLCompute main", big),
             ("vbc", "vert", vbc::write(&model).unwrap()),
-            ("mbs", "fragment", mbs::write(&mbs::Mbs::of(&[program]))),
+            ("mbs", "fragment", mbs::write(&mbs::Mbs::of(&[program])).unwrap()),
             ("sksl", "fragment", sksl::write(&tree).unwrap()),
         ]
     }

@@ -322,7 +322,7 @@ const FORMATS: [Format; 5] = [
                 drop(mbs::summary(&mbs::read(bytes).expect("an MBS")))
             }),
             ("rewrite", |bytes| {
-                drop(mbs::write(&mbs::read(bytes).expect("an MBS")));
+                drop(mbs::write(&mbs::read(bytes).expect("an MBS")).unwrap());
             }),
         ],
         constructs: &[
@@ -357,7 +357,7 @@ const FORMATS: [Format; 5] = [
         verbs: &[
             ("check", |bytes| drop(sksl::check(bytes))),
             ("print", |bytes| {
-                let _ = sksl::read(bytes).map(|tree| sksl::print(&tree));
+                let _ = sksl::read(bytes).map(|tree| sksl::print(&tree).unwrap());
             }),
             ("summary", |bytes| {
                 let _ = sksl::read(bytes).map(|tree| sksl::summary(&tree).to_string());
@@ -417,14 +417,11 @@ const FORMATS: [Format; 5] = [
         verbs: &[
             ("check", |bytes| drop(sl::check(bytes))),
             ("print", |bytes| {
-                drop(sl::print(
-                    &sl::read(bytes).expect("a library"),
-                    &sl::PrintOptions::default(),
-                ));
+                drop(sl::print(&sl::read(bytes).expect("a library")).unwrap());
             }),
             ("parse", |bytes| {
-                let text = sl::print(&sl::read(bytes).expect("a library"), &sl::PrintOptions::default());
-                drop(sl::parse(&text, "a.s0").expect("its text"));
+                let text = sl::print(&sl::read(bytes).expect("a library")).unwrap();
+                drop(sl::parse_in(&text, "a.s0").expect("its text"));
             }),
             ("rewrite", |bytes| {
                 drop(sl::write(&sl::canonical(&sl::read(bytes).expect("a library"))));
@@ -501,7 +498,7 @@ fn symbols(n: usize, kind: SymbolType, place: impl Fn(usize) -> (u16, u16)) -> V
     };
     let mut program = Program::new(mbs::Stage::Fragment, vec![0; 4]);
     program.uniforms = Some((0..n).map(symbol).collect());
-    mbs::write(&Mbs::of(&[program]))
+    mbs::write(&Mbs::of(&[program])).unwrap()
 }
 
 /// A program of Skia's with one function of these statements.
@@ -516,7 +513,7 @@ fn program(statements: impl Fn(&mut sksl::Builder) -> Vec<sksl::Handle<Statement
 /// A library of one module with these blocks.
 fn library(blocks: &str) -> Vec<u8> {
     let text = format!("module a {{\n{blocks}}}\n");
-    sl::write(&sl::parse(&text, "a.s0").unwrap_or_else(|error| panic!("{error}"))).expect("a library")
+    sl::write(&sl::parse_in(&text, "a.s0").unwrap_or_else(|error| panic!("{error}"))).expect("a library")
 }
 
 /// A recording of these records.

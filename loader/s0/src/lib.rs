@@ -20,7 +20,7 @@
 //!     -> $finish succeed ();
 //!   }
 //! }";
-//! let library = loader::sl::parse(text, "done.s0")?;
+//! let library = loader::sl::parse_in(text, "done.s0")?;
 //! assert_eq!(Host::new(&library).with_fuel(100).run(b"done")?, Outcome::Succeeded);
 //! # Ok(())
 //! # }

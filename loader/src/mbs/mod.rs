@@ -14,7 +14,7 @@ pub use program::{CoreVersion, NO_PARENT, Program, Stage, Symbol, SymbolType, UN
 pub use summary::{ProgramSummary, Summary, summary};
 pub use validate::{RULES, check, validate};
 
-use crate::Result;
+use crate::{Error, Result};
 use chunk::Chunk;
 
 /// Short name of the format in errors.
@@ -32,8 +32,14 @@ pub fn read(bytes: &[u8]) -> Result<Mbs> {
 }
 
 /// Writes a file; the same as [`Mbs::write`].
-pub fn write(mbs: &Mbs) -> Vec<u8> {
-    mbs.write()
+///
+/// # Errors
+/// Unsupported if the file is too large for the format's 32-bit sizes.
+pub fn write(mbs: &Mbs) -> Result<Vec<u8>> {
+    match u32::try_from(mbs.root.size()) {
+        Ok(_) => Ok(mbs.write()),
+        Err(_) => Err(Error::unsupported(FORMAT, "a file larger than 4 GiB")),
+    }
 }
 
 /// A file as a tree of chunks.

@@ -5,11 +5,13 @@ use super::tree::*;
 use super::types::{Ty, Typer};
 use std::fmt::Write;
 
-/// A hand-built tree must be accepted by [`write`](super::write()), which limits its depth.
-///
 /// The program's text, with nothing folded or dropped. Source of the form: docs/spec/sksl.md,
 /// section 9.
-pub fn print(tree: &Tree) -> String {
+///
+/// # Errors
+/// If the tree cannot be [written](super::write()), which limits its depth.
+pub fn print(tree: &Tree) -> crate::Result<String> {
+    super::write(tree)?;
     let mut printer = Printer {
         tree,
         typer: Typer::new(tree),
@@ -23,7 +25,7 @@ pub fn print(tree: &Tree) -> String {
     for element in tree.list(tree.top) {
         printer.element(element);
     }
-    printer.out
+    Ok(printer.out)
 }
 
 /// A declaration on one line: a function's result, name and parameters, or a variable's modifiers, type and name.

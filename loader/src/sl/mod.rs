@@ -15,8 +15,8 @@ mod write;
 
 pub use check::{RULES, check, free_names, validate};
 pub use model::*;
-pub use parse::parse;
-pub use print::{PrintOptions, print, quote};
+pub use parse::{parse, parse_in};
+pub use print::{PrintOptions, print, print_with, quote};
 pub use read::{Notes, Options, read, read_with};
 pub use summary::{Summary, summary};
 pub use varint::{MAX_VARINT, put_varint, varint};

@@ -6,6 +6,14 @@ use crate::SourceError;
 use std::borrow::Cow;
 use std::ops::Range;
 
+/// Parses S₀ text; [`parse_in`] names its file.
+///
+/// # Errors
+/// As [`parse_in`].
+pub fn parse(text: &str) -> Result<Library<'static>> {
+    parse_in(text, "")
+}
+
 /// Parses S₀ text; `file` is the file name of locations that no comment gives.
 ///
 /// The grammar is the author's of 2020 with the inputs of 2022 (docs/spec/swanson-sl.md, section 5), plus extensions:
@@ -14,7 +22,7 @@ use std::ops::Range;
 ///
 /// # Errors
 /// The first place where the text breaks the grammar or names an undefined block.
-pub fn parse(text: &str, file: &str) -> Result<Library<'static>> {
+pub fn parse_in(text: &str, file: &str) -> Result<Library<'static>> {
     let mut parser = Parser {
         source: text,
         text: text.as_bytes(),

@@ -1,6 +1,7 @@
 //! Prints a [`Library`] as S₀ text.
 
 use super::{Branch, Library, Location, Module, Name, Names, Statement};
+use crate::Result;
 use std::collections::HashSet;
 use std::fmt::Write;
 
@@ -12,11 +13,23 @@ pub struct PrintOptions {
     pub locations: bool,
 }
 
+/// Prints a library as text that [`parse`](super::parse()) reads; [`print_with`] has options.
+///
+/// # Errors
+/// As [`print_with`].
+pub fn print(library: &Library<'_>) -> Result<String> {
+    print_with(library, &PrintOptions::default())
+}
+
 /// Prints a library; [`super::parse`] reads it back.
 ///
 /// A block of one branch with the empty name is printed in the short form. A block whose name is not unique is referred
 /// to as `#index`.
-pub fn print(library: &Library<'_>, options: &PrintOptions) -> String {
+///
+/// # Errors
+/// If the library cannot be [written](super::write()).
+pub fn print_with(library: &Library<'_>, options: &PrintOptions) -> Result<String> {
+    super::write(library)?;
     let mut printer = Printer {
         library,
         exact: options.locations,
@@ -31,7 +44,7 @@ pub fn print(library: &Library<'_>, options: &PrintOptions) -> String {
     for module in &library.modules {
         printer.module(module);
     }
-    printer.out
+    Ok(printer.out)
 }
 
 /// A name as S₀ text: bare if possible, else quoted.

@@ -52,8 +52,15 @@ pub fn read(bytes: &[u8]) -> crate::Result<Vec<u32>> {
 }
 
 /// The bytes of a module, little-endian.
-pub fn write(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+///
+/// # Errors
+/// Invalid if the module has no header.
+pub fn write(words: &[u32]) -> crate::Result<Vec<u8>> {
+    if words.len() < HEADER_WORDS {
+        let message = format!("{} words are no module: its header has {HEADER_WORDS}", words.len());
+        return Err(crate::Error::new(crate::ErrorKind::Invalid, FORMAT, message));
+    }
+    Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
 }
 
 /// Prints a module as text that [`parse`] reads; [`dis`] has options.

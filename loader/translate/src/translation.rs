@@ -107,7 +107,7 @@ pub fn translate(source: &Source<'_>, target: Target, options: &Options) -> Resu
         let words = crate::frontend::without_lines(&unsplit_words(source)?);
         valid(&words)?;
         return Ok(Translation {
-            bytes: spirv::write(&words),
+            bytes: spirv::write(&words)?,
             way: Way::Glslang,
             version: String::new(),
             check: if options.check {
@@ -196,7 +196,7 @@ fn adjusted(source: &Source<'_>, words: &[u32], target: Target, options: &Option
     let found = entry(words, &asked(source))?;
     let (words, name) = options.adjust.applied(words, &found.name, found.model)?;
     valid(&words)?;
-    let bytes = spirv::write(&words);
+    let bytes = spirv::write(&words)?;
     let changed = Source {
         stage: stage_of_model(found.model),
         ..Source::new("changed.spv", &bytes)?.entry(&name)

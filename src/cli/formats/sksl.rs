@@ -46,6 +46,6 @@ impl Format for Sksl {
         if args.tree {
             return Ok(sksl::to_tree_text(bytes)?);
         }
-        Ok(sksl::print(&sksl::read(bytes)?))
+        Ok(sksl::print(&sksl::read(bytes)?)?)
     }
 }

@@ -51,7 +51,7 @@ impl Format for Sl {
             return Ok(Info::of(&sl::summary(&library))?.to_json_text());
         }
         let locations = args.locations;
-        Ok(sl::print(&library, &PrintOptions { locations }))
+        Ok(sl::print_with(&library, &PrintOptions { locations })?)
     }
 
     fn assembles(&self, _text: &str, args: &AsArgs) -> bool {
@@ -60,7 +60,7 @@ impl Format for Sl {
 
     fn assemble(&self, text: &str, args: &AsArgs) -> Outcome<Vec<u8>> {
         let file = args.file.file_name().unwrap_or_default().to_string_lossy();
-        let library = sl::parse(text, &file).map_err(|error| bad_text(&args.file, "sl", &error, text))?;
+        let library = sl::parse_in(text, &file).map_err(|error| bad_text(&args.file, "sl", &error, text))?;
         Ok(sl::write(&library)?)
     }
 }

@@ -83,7 +83,7 @@ impl Format for Spirv {
             version: args.target_env.map(TargetEnv::version),
         };
         match asm::assemble(&grammar, text, options) {
-            Ok(words) => Ok(spirv::write(&words)),
+            Ok(words) => Ok(spirv::write(&words)?),
             Err(error) => Err(bad_text(&args.file, "spirv", &error, text)),
         }
     }

@@ -15,7 +15,7 @@ fn shaders_in_an_archive_are_listed_and_extracted() {
     let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
     let own = ["everything.vbc", "vbc/textured.vbc"].map(|name| std::fs::read(common::data(name)).expect("a file"));
     let text = std::fs::read_to_string(common::data("naga/case_of_two.spvasm")).expect("a text");
-    let module = loader::spirv::write(&loader::spirv::parse(&text).expect("a module"));
+    let module = loader::spirv::write(&loader::spirv::parse(&text).expect("a module")).unwrap();
     let files = [("vbc", &own[0]), ("spirv", &module), ("vbc", &own[1])];
     let (mut archive, mut offsets) = (b"PAK with a header".to_vec(), Vec::new());
     for (_, file) in files {

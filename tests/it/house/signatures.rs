@@ -127,7 +127,7 @@ fn formats_have_the_same_functions() {
     is_object(vbc::FORMAT, &vbc::summary(&model));
 
     let words = model.code(vbc::Stage::Frag).unwrap().words();
-    let bytes = spirv::write(&words);
+    let bytes = spirv::write(&words).unwrap();
     assert_eq!(spirv::read(&bytes).unwrap(), words);
     assert!(spirv::validate(spirv::Grammar::builtin(), &words).is_valid() && spirv::check(&bytes).is_valid());
     let text = spirv::print(&words).unwrap();
@@ -138,9 +138,9 @@ fn formats_have_the_same_functions() {
     is_object(spirv::FORMAT, &spirv::summary(&words).unwrap());
 
     let program = mbs::Program::new(mbs::Stage::Fragment, vec![0; 4]);
-    let bytes = mbs::write(&mbs::Mbs::of(&[program]));
+    let bytes = mbs::write(&mbs::Mbs::of(&[program])).unwrap();
     let model = mbs::read(&bytes).unwrap();
-    assert_eq!(mbs::write(&model), bytes);
+    assert_eq!(mbs::write(&model).unwrap(), bytes);
     assert_eq!(mbs::validate(&model).is_valid(), mbs::check(&bytes).is_valid());
     is_object(mbs::FORMAT, &mbs::summary(&model).unwrap());
 
@@ -149,15 +149,29 @@ fn formats_have_the_same_functions() {
     let bytes = sksl::write(&model).unwrap();
     assert_eq!(sksl::write(&sksl::read(&bytes).unwrap()).unwrap(), bytes);
     assert_eq!(sksl::validate(&model).is_valid(), sksl::check(&bytes).is_valid());
-    sksl::print(&model);
+    sksl::print(&model).unwrap();
     is_object(sksl::FORMAT, &sksl::summary(&model));
 
     let text = std::fs::read_to_string(common::data("sl/hello.s0")).unwrap();
-    let model = sl::parse(&text, "hello.s0").unwrap();
+    let model = sl::parse_in(&text, "hello.s0").unwrap();
     let bytes = sl::write(&model).unwrap();
     let again = sl::read(&bytes).unwrap();
     assert_eq!(sl::write(&again).unwrap(), bytes);
     assert!(sl::validate(&again).is_valid() && sl::check(&bytes).is_valid());
-    assert!(!sl::print(&again, &sl::PrintOptions { locations: false }).is_empty());
+    assert!(!sl::print(&again).unwrap().is_empty());
     is_object(sl::FORMAT, &sl::summary(&again));
+
+    // All that writes or prints has a result with the library's error, all that parses one with the place in the text.
+    type Written = loader::Result<Vec<u8>>;
+    let _: fn(&vbc::Model) -> Written = vbc::write;
+    let _: fn(&mbs::Mbs) -> Written = mbs::write;
+    let _: fn(&[u32]) -> Written = spirv::write;
+    let _: fn(&sksl::Tree) -> Written = sksl::write;
+    let _: fn(&sl::Library<'_>) -> Written = sl::write;
+    let _: fn(&[u32]) -> loader::Result<String> = spirv::print;
+    let _: fn(&sksl::Tree) -> loader::Result<String> = sksl::print;
+    let _: fn(&sl::Library<'_>) -> loader::Result<String> = sl::print;
+    let _: fn(&str) -> Result<Vec<u32>, loader::SourceError> = spirv::parse;
+    let _: fn(&str) -> Result<sl::Library<'static>, loader::SourceError> = sl::parse;
+    let _: [fn(&[u8]) -> loader::Report; 5] = [vbc::check, mbs::check, spirv::check, sksl::check, sl::check];
 }

@@ -662,7 +662,7 @@ fn every_format_is_dropped_edited_and_saved() {
                     .find(|known| known.to_string() == stage);
                 let words = changed.code(stage.unwrap()).unwrap().words();
                 assert!(
-                    loader::spirv::write(&words) == wanted,
+                    loader::spirv::write(&words).unwrap() == wanted,
                     "{name}: other code than `as` writes"
                 );
             }

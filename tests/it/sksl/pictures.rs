@@ -300,12 +300,12 @@ fn random_programs_draw_what_the_interpreter_computes() {
         let tree = random_program::program(seed);
         let bytes = sksl::write(&tree).unwrap();
         let report = sksl::check(&bytes);
-        assert!(report.is_valid(), "{seed}: {report:?}\n{}", sksl::print(&tree));
+        assert!(report.is_valid(), "{seed}: {report:?}\n{}", sksl::print(&tree).unwrap());
         let uniforms = values(&tree, false);
-        let picture = draw(&tree, &uniforms).unwrap_or_else(|e| panic!("{seed}: {e}\n{}", sksl::print(&tree)));
+        let picture = draw(&tree, &uniforms).unwrap_or_else(|e| panic!("{seed}: {e}\n{}", sksl::print(&tree).unwrap()));
         // Steps in the program (a comparison, a floor) may fall on the other side in one or two pixels.
         let off = difference(&picture, &mut Eval::new(&tree, &uniforms), 2).unwrap();
-        assert!(off <= 1.5, "{seed}: {off} steps off\n{}", sksl::print(&tree));
+        assert!(off <= 1.5, "{seed}: {off} steps off\n{}", sksl::print(&tree).unwrap());
         flat += usize::from(picture.rgba.chunks(4).all(|pixel| pixel == &picture.rgba[..4]));
         let mut wrong = Eval::new(&tree, &uniforms);
         wrong.wrong = Some((Operator::PLUS, Operator::MINUS));

@@ -9,15 +9,15 @@ use std::fs;
 fn round_trips(bytes: &[u8]) {
     let library = sl::read(bytes).expect("reads");
     assert_eq!(sl::write(&library).expect("writes"), bytes);
-    let text = sl::print(&library, &PrintOptions { locations: true });
-    let again = sl::parse(&text, "x.s0").unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let text = sl::print_with(&library, &PrintOptions { locations: true }).unwrap();
+    let again = sl::parse_in(&text, "x.s0").unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert_eq!(again, library, "{text}");
-    let plain = sl::print(&library, &PrintOptions::default());
-    let again = sl::parse(&plain, "x.s0").unwrap_or_else(|e| panic!("{e}\n{plain}"));
-    assert_eq!(sl::print(&again, &PrintOptions::default()), plain);
+    let plain = sl::print(&library).unwrap();
+    let again = sl::parse_in(&plain, "x.s0").unwrap_or_else(|e| panic!("{e}\n{plain}"));
+    assert_eq!(sl::print(&again).unwrap(), plain);
     let canonical = sl::write(&sl::canonical(&library)).expect("writes");
     let read = sl::read(&canonical).expect("reads");
-    assert_eq!(sl::print(&read, &PrintOptions::default()), plain);
+    assert_eq!(sl::print(&read).unwrap(), plain);
     for cut in 0..bytes.len() {
         let error = sl::read(&bytes[..cut]).expect_err("a prefix is not a library");
         assert!(error.offset().is_some(), "{error}");
@@ -34,7 +34,7 @@ fn the_corpus() {
     }
     for file in common::files(&folder, "s0") {
         let text = fs::read_to_string(&file).expect("text");
-        let library = sl::parse(&text, "x.s0").unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let library = sl::parse_in(&text, "x.s0").unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         round_trips(&sl::write(&library).expect("writes"));
     }
     println!("corpus sl: {} files passed", files.len());
@@ -57,7 +57,7 @@ fn our_samples() {
     let mut count = 0;
     for path in common::files(&common::data("sl"), "s0") {
         let text = fs::read_to_string(&path).expect("text");
-        let library = sl::parse(&text, "x.s0").unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let library = sl::parse_in(&text, "x.s0").unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         round_trips(&sl::write(&library).expect("writes"));
         count += 1;
     }

@@ -22,7 +22,7 @@ fn memory_is_flat_over_many_steps() {
 #[test]
 #[ignore = "started by the test above: memory is the process's"]
 fn alone_in_its_process() {
-    let library = sl::parse(include_str!("../../data/sl/errors/fuel.s0"), "fuel.s0").unwrap();
+    let library = sl::parse_in(include_str!("../../data/sl/errors/fuel.s0"), "fuel.s0").unwrap();
     let resident = || {
         let status = std::fs::read_to_string("/proc/self/statm").unwrap();
         status.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096

@@ -115,8 +115,8 @@ fn random_libraries_come_back() {
         let read = sl::read(&bytes).expect("reads");
         assert_eq!(read, library);
         assert_eq!(sl::write(&read).expect("writes"), bytes);
-        let text = sl::print(&library, &PrintOptions { locations: true });
-        let parsed = sl::parse(&text, "x.s0").unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let text = sl::print_with(&library, &PrintOptions { locations: true }).unwrap();
+        let parsed = sl::parse_in(&text, "x.s0").unwrap_or_else(|e| panic!("{e}\n{text}"));
         assert_eq!(parsed, library, "{text}");
     }
     println!("{} random libraries came back", count());

@@ -30,7 +30,7 @@ const GOOD: &str = "module unit {
 }";
 
 fn bytes(text: &str) -> Vec<u8> {
-    sl::write(&sl::parse(text, "unit.s0").unwrap_or_else(|error| panic!("{error}\n{text}"))).expect("writes")
+    sl::write(&sl::parse_in(text, "unit.s0").unwrap_or_else(|error| panic!("{error}\n{text}"))).expect("writes")
 }
 
 /// The rules that a file violates.
@@ -50,7 +50,7 @@ fn every_rule_is_violated_by_one_change() {
         assert_ne!(changed, GOOD, "{from}");
         bytes(&changed)
     };
-    let mut located = sl::parse(GOOD, "unit.s0").unwrap();
+    let mut located = sl::parse_in(GOOD, "unit.s0").unwrap();
     located.version = 3;
     let mut unused = sl::Builder::new(4);
     unused.constant(b"unused").unwrap();

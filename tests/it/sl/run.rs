@@ -14,7 +14,7 @@ fn folder(name: &str) -> PathBuf {
 fn parse(path: &Path) -> Library<'static> {
     let text = std::fs::read_to_string(path).unwrap();
     let name = path.file_name().unwrap().to_str().unwrap();
-    sl::parse(&text, name).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    sl::parse_in(&text, name).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Runs the last unit.
@@ -205,7 +205,7 @@ fn hosts_can_add_units() {
             "$return = closure containing ($finish) -> done;\n -> primitive.nothing drop ($return);\n }\n \
          done: containing ($finish) receiving () {\n -> $finish succeed ();",
         );
-    let library = sl::parse(&text, "own.s0").unwrap();
+    let library = sl::parse_in(&text, "own.s0").unwrap();
     let mut host = Host::new(&library);
     host.add(b"primitive.nothing", || Box::new(Engine));
     assert_eq!(host.run(b"unknown_unit"), Ok(Outcome::Succeeded));
@@ -222,7 +222,7 @@ fn closures_in_closures_are_dropped_without_a_stack() {
   first: containing () receiving ($finish) { inner = rename $finish; again = closure containing (inner) -> wrap; -> again (); }
 }"
     .replace("-> $finish again ();", "next = closure containing () -> first; -> next ($finish);");
-    let library = sl::parse(&text, "chain.s0").unwrap();
+    let library = sl::parse_in(&text, "chain.s0").unwrap();
     let error = Host::new(&library).with_fuel(300_000).run(b"chain").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Fuel);
 }

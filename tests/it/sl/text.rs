@@ -165,7 +165,7 @@ fn bad_texts_are_reported_with_line_and_column() {
         ),
     ];
     for (text, place, message) in &cases {
-        let error = sl::parse(text, "bad.s0").expect_err(text);
+        let error = sl::parse_in(text, "bad.s0").expect_err(text);
         assert_eq!((error.line, error.column), *place, "{text}\n{error}");
         assert_eq!(error.message, *message, "{text}");
         assert_eq!(
@@ -181,7 +181,7 @@ fn bad_texts_are_reported_with_line_and_column() {
 #[test]
 fn an_error_is_shown_with_its_line() {
     let text = body("x = closure containing () -> nowhere; -> x ();");
-    let shown = sl::parse(&text, "a.s0").unwrap_err().render(&text, "a.s0");
+    let shown = sl::parse_in(&text, "a.s0").unwrap_err().render(&text, "a.s0");
     assert!(
         shown.contains("x = closure containing () -> nowhere; -> x ();"),
         "{shown}"
@@ -191,13 +191,13 @@ fn an_error_is_shown_with_its_line() {
 
 /// A library without the locations in its source.
 fn meaning(library: &Library<'_>) -> String {
-    sl::print(library, &PrintOptions::default())
+    sl::print(library).unwrap()
 }
 
 #[test]
 fn branches_in_closures_become_blocks() {
     let text = std::fs::read_to_string(common::data("sl/inline.s0")).unwrap();
-    let library = sl::parse(&text, "inline.s0").unwrap();
+    let library = sl::parse_in(&text, "inline.s0").unwrap();
     let printed = meaning(&library);
     // The first list is replaced by its first block; `made` became the target of a list of one branch.
     for expected in [
@@ -215,7 +215,7 @@ fn branches_in_closures_become_blocks() {
     let text = "module m { a: containing () receiving () { x = closure containing () -> b; \
                 y = closure containing () branch t = b, branch f = a; -> x (y); } \
                 b: containing () receiving () { z = closure containing () branch t = b, branch f = a; -> z (); } }";
-    let library = sl::parse(text, "m.s0").unwrap();
+    let library = sl::parse_in(text, "m.s0").unwrap();
     let names: Vec<_> = library.modules[0]
         .blocks
         .iter()
@@ -244,22 +244,22 @@ fn lists_of_branches_cannot_grow_without_bound() {
         );
     }
     text += "}";
-    let error = sl::parse(&text, "large.s0").unwrap_err();
+    let error = sl::parse_in(&text, "large.s0").unwrap_err();
     assert_eq!(error.message, "lists of branches make the module too large");
 }
 
 #[test]
 fn literals_of_version_3_keep_to_one_layout() {
     let plain = "/*@version 3*/ module m { b: containing () receiving () { x = literal \"a\"; -> x (); } }";
-    let library = sl::parse(plain, "x.s0").unwrap();
+    let library = sl::parse_in(plain, "x.s0").unwrap();
     assert!(sl::read_with(&sl::write(&library).unwrap(), &sl::Options { strict: true }).is_ok());
     // One literal has a location by its comment, the other has none: the new one gets its own.
-    let mut library = sl::parse(&plain.replace("version 3", "version 4"), "x.s0").unwrap();
+    let mut library = sl::parse_in(&plain.replace("version 3", "version 4"), "x.s0").unwrap();
     library.version = 3;
-    let text = sl::print(&library, &PrintOptions { locations: true });
+    let text = sl::print_with(&library, &PrintOptions { locations: true }).unwrap();
     let edited = text.replacen("    x/*", "    y = literal \"new\";\n    x/*", 1);
     assert_ne!(text, edited);
-    let library = sl::parse(&edited, "x.s0").unwrap();
+    let library = sl::parse_in(&edited, "x.s0").unwrap();
     let bytes = sl::write(&library).unwrap();
     assert_eq!(sl::read(&bytes).unwrap(), library);
 }
@@ -268,8 +268,8 @@ fn samples() -> Vec<String> {
     let mut texts = Vec::new();
     for path in common::files(&common::data("sl"), "s0") {
         let text = std::fs::read_to_string(path).unwrap();
-        if let Ok(library) = sl::parse(&text, "x.s0") {
-            texts.push(sl::print(&library, &PrintOptions { locations: true }));
+        if let Ok(library) = sl::parse_in(&text, "x.s0") {
+            texts.push(sl::print_with(&library, &PrintOptions { locations: true }).unwrap());
         }
         texts.push(text);
     }
@@ -302,7 +302,7 @@ fn damaged_texts_are_errors_within_the_text() {
             }
         }
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        match sl::parse(&text, "x.s0") {
+        match sl::parse_in(&text, "x.s0") {
             Err(error) => {
                 refused += 1;
                 assert!(
@@ -317,8 +317,8 @@ fn damaged_texts_are_errors_within_the_text() {
             }
             // Text that parses is printed and parsed to the same library.
             Ok(library) => {
-                let exact = sl::print(&library, &PrintOptions { locations: true });
-                let again = sl::parse(&exact, "x.s0").unwrap_or_else(|error| panic!("{error}\n{text}\n{exact}"));
+                let exact = sl::print_with(&library, &PrintOptions { locations: true }).unwrap();
+                let again = sl::parse_in(&exact, "x.s0").unwrap_or_else(|error| panic!("{error}\n{text}\n{exact}"));
                 assert_eq!(again, library, "{text}\n{exact}");
                 if let Ok(bytes) = sl::write(&library) {
                     assert_eq!(sl::read(&bytes).unwrap(), library, "{text}");

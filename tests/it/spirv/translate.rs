@@ -289,7 +289,7 @@ fn naga_writes_a_loop_for_a_case_of_two_numbers_that_falls_through() {
     let words = spirv::parse(&text).expect("a module");
     let grammar = spirv::Grammar::builtin();
     assert!(spirv::validate(grammar, &words).is_valid());
-    let bytes = spirv::write(&words);
+    let bytes = spirv::write(&words).unwrap();
     let source = Source::new("a.spv", &bytes).expect("a module");
     // What it reads is right: its validator takes it, and its writer of MSL has the two numbers and what they fall into.
     let shader = translate::read(&source).expect("naga reads it");
@@ -307,7 +307,7 @@ fn naga_writes_a_loop_for_a_case_of_two_numbers_that_falls_through() {
     let first = report.diagnostics.first().map(ToString::to_string).unwrap_or_default();
     assert!(first.contains("which is not a loop header"), "{report:?}");
     // With the cases taken apart first there is nothing to go wrong.
-    let apart = spirv::write(&spirv::for_wgsl(&words).expect("a module"));
+    let apart = spirv::write(&spirv::for_wgsl(&words).expect("a module")).unwrap();
     let source = Source::new("a.spv", &apart).expect("a module");
     let shader = translate::read(&source).expect("naga reads it");
     let written = translate::write(&shader, Target::Spirv, &Options::default()).expect("words");

@@ -9,7 +9,7 @@ pub fn read(bytes: &[u8]) {
     let _ = sksl::detect(bytes);
     match sksl::read(bytes) {
         Ok(tree) => {
-            sksl::print(&tree);
+            sksl::print(&tree).unwrap();
             sksl::to_tree_text(bytes).expect("what was read can be shown");
             sksl::to_json(bytes).expect("what was read can be shown");
         }
@@ -22,7 +22,11 @@ pub fn write(bytes: &[u8]) {
     let Ok(tree) = sksl::read(bytes) else { return };
     let Ok(written) = sksl::write(&tree) else { return };
     let again = sksl::read(&written).expect("what was written can be read");
-    assert_eq!(sksl::print(&again), sksl::print(&tree), "another program comes back");
+    assert_eq!(
+        sksl::print(&again).unwrap(),
+        sksl::print(&tree).unwrap(),
+        "another program comes back"
+    );
     assert!(sksl::write(&again).as_ref() == Ok(&written), "written twice, two files");
 }
 
@@ -37,7 +41,12 @@ pub fn used(bytes: &[u8]) {
     };
     let report = loader::spirv::validate(loader::spirv::Grammar::builtin(), &words);
     let errors = report.diagnostics.iter().find(|_| !report.is_valid());
-    assert!(errors.is_none(), "{}\n{}", errors.expect("one"), sksl::print(&tree));
+    assert!(
+        errors.is_none(),
+        "{}\n{}",
+        errors.expect("one"),
+        sksl::print(&tree).unwrap()
+    );
 }
 
 /// An effect with an operator, a call, a loop and a branch.

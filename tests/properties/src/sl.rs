@@ -27,20 +27,20 @@ pub fn read(bytes: &[u8]) {
 /// Text: with locations the same library is parsed.
 pub fn text(bytes: &[u8]) {
     let Ok(library) = sl::read(bytes) else { return };
-    let _ = sl::print(&library, &PrintOptions { locations: false });
-    let text = sl::print(&library, &PrintOptions { locations: true });
-    let again = sl::parse(&text, "fuzz.s0").unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let _ = sl::print(&library).unwrap();
+    let text = sl::print_with(&library, &PrintOptions { locations: true }).unwrap();
+    let again = sl::parse_in(&text, "fuzz.s0").unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert!(again == library, "another library comes back\n{text}");
 }
 
 /// Any text is a library or an error with a place; a parsed library is printed and parsed as the same.
 pub fn parse(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    match sl::parse(text, "fuzz.s0") {
+    match sl::parse_in(text, "fuzz.s0") {
         Ok(library) => {
             sl::write(&library).expect("what was parsed can be written");
-            let printed = sl::print(&library, &PrintOptions { locations: true });
-            let again = sl::parse(&printed, "fuzz.s0").unwrap_or_else(|error| panic!("{error}\n{printed}"));
+            let printed = sl::print_with(&library, &PrintOptions { locations: true }).unwrap();
+            let again = sl::parse_in(&printed, "fuzz.s0").unwrap_or_else(|error| panic!("{error}\n{printed}"));
             assert!(again == library, "another library comes back\n{printed}");
         }
         Err(error) => drop(error.to_string()),
@@ -54,7 +54,7 @@ const FUEL: u64 = 5_000;
 pub fn run(bytes: &[u8]) {
     match std::str::from_utf8(bytes)
         .ok()
-        .and_then(|text| sl::parse(text, "fuzz.s0").ok())
+        .and_then(|text| sl::parse_in(text, "fuzz.s0").ok())
     {
         Some(library) => run_library(&library),
         None => {
@@ -78,7 +78,7 @@ fn run_library(library: &Library<'_>) {
 pub fn seeds() -> Vec<Vec<u8>> {
     let texts =
         ["booleans", "exceptions", "globs", "loop"].map(|name| crate::sample(&format!("tests/data/sl/{name}.s0")));
-    let libraries = texts.map(|text| sl::parse(&text, "sample.s0").expect("a sample"));
+    let libraries = texts.map(|text| sl::parse_in(&text, "sample.s0").expect("a sample"));
     libraries
         .iter()
         .map(|library| sl::write(library).expect("a sample"))

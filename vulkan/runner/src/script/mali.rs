@@ -444,7 +444,7 @@ impl<'a> Compiled<'a> {
         if !stage.constants.is_empty() {
             return unsupported("specialisation constants");
         }
-        let bytes = spirv::write(stage.words);
+        let bytes = spirv::write(stage.words)?;
         let source = Source {
             any_layout: true,
             entry: Some(stage.entry),

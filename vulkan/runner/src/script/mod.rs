@@ -131,7 +131,10 @@ fn hexadecimal(text: &Text<'_>) -> Result<Vec<u32>, CompileError> {
         .split([' ', '\t', '\r', '\n', ','])
         .filter(|one| !one.is_empty());
     let words = words.map(word).collect::<Result<Vec<u32>, _>>()?;
-    spirv::read(&spirv::write(&words)).map_err(|error| CompileError::Invalid(error.to_string()))
+    let bytes = spirv::write(&words);
+    bytes
+        .and_then(|bytes| spirv::read(&bytes))
+        .map_err(|error| CompileError::Invalid(error.to_string()))
 }
 
 fn front(text: &Text<'_>, dialect: frontend::Dialect) -> Result<Code, CompileError> {

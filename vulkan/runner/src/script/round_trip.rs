@@ -99,7 +99,7 @@ fn through(
         RoundTrip::Naga => format!("naga: {error}"),
         _ => format!("through {way}: {error}"),
     };
-    let bytes = spirv::write(words);
+    let bytes = spirv::write(words).map_err(|error| error.to_string())?;
     let mut source = Source::new("shader.spv", &bytes).map_err(refused)?.stage(stage);
     source.entry = Some(entry);
     let (target, dialect) = match way {
