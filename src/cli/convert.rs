@@ -99,7 +99,7 @@ pub(crate) struct ConvertArgs {
     /// For a recording: the draw of the job, from 0
     #[arg(long, value_name = "M", requires = "job")]
     pub draw: Option<usize>,
-    /// The version of GLSL: es300 to es320, core330 to core460, or vulkan for text to be compiled to SPIR-V [default:
+    /// The version of GLSL: es100, es300 to es320, core330 to core460, or vulkan for text to be compiled to SPIR-V [default:
     /// core450, or core460 if required]
     #[arg(long, value_name = "PROFILE", value_parser = profile)]
     pub profile: Option<Profile>,
@@ -186,7 +186,7 @@ fn profile(name: &str) -> Result<Profile, String> {
     };
     let version = number.parse().ok().filter(|number| {
         let known: &[u16] = match es {
-            true => &[300, 310, 320],
+            true => &[100, 300, 310, 320],
             false => &[330, 400, 410, 420, 430, 440, 450, 460],
         };
         known.contains(number)
@@ -194,7 +194,7 @@ fn profile(name: &str) -> Result<Profile, String> {
     match version {
         Some(number) if es => Ok(Profile::OpenGl(glsl::Version::new_gles(number))),
         Some(number) => Ok(Profile::OpenGl(glsl::Version::Desktop(number))),
-        None => Err("a profile is es300, es310, es320, core330 to core460, or vulkan".into()),
+        None => Err("a profile is es100, es300, es310, es320, core330 to core460, or vulkan".into()),
     }
 }
 

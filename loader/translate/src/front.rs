@@ -25,22 +25,30 @@ impl Shader {
         &self.module.entry_points[self.entry]
     }
 
-    /// The name of the vertex input at a location.
+    /// The name of the input at a location.
     pub fn input_name(&self, wanted: u32) -> Option<&str> {
-        let is_wanted = |binding: &Option<naga::Binding>| matches!(binding, Some(naga::Binding::Location { location, .. }) if *location == wanted);
-        self.entry_point()
-            .function
-            .arguments
+        let arguments = &self.entry_point().function.arguments;
+        arguments
             .iter()
-            .find_map(|argument| match &self.module.types[argument.ty].inner {
-                _ if is_wanted(&argument.binding) => argument.name.as_deref(),
-                naga::TypeInner::Struct { members, .. } => members
-                    .iter()
-                    .find(|member| is_wanted(&member.binding))?
-                    .name
-                    .as_deref(),
-                _ => None,
+            .find_map(|argument| match is_at(argument.binding.as_ref(), wanted) {
+                true => argument.name.as_deref(),
+                false => self.member_at(argument.ty, wanted),
             })
+    }
+
+    /// The name of the output at a location; a result that is not a structure has none.
+    pub fn output_name(&self, wanted: u32) -> Option<&str> {
+        self.member_at(self.entry_point().function.result.as_ref()?.ty, wanted)
+    }
+
+    /// The name of a structure's member at a location.
+    fn member_at(&self, ty: naga::Handle<naga::Type>, wanted: u32) -> Option<&str> {
+        let naga::TypeInner::Struct { members, .. } = &self.module.types[ty].inner else {
+            return None;
+        };
+        let mut members = members.iter();
+        let member = members.find(|member| is_at(member.binding.as_ref(), wanted))?;
+        member.name.as_deref()
     }
 
     /// The name of the image or buffer at a binding.
@@ -103,6 +111,11 @@ impl Shader {
     pub fn stage(&self) -> ShaderStage {
         self.entry_point().stage
     }
+}
+
+/// Whether a binding is a location of this number.
+fn is_at(binding: Option<&naga::Binding>, wanted: u32) -> bool {
+    matches!(binding, Some(naga::Binding::Location { location, .. }) if *location == wanted)
 }
 
 /// Parses GLSL with naga's front end, after splitting combined samplers; errors have line and column.

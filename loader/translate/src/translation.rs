@@ -7,7 +7,7 @@ use crate::read::{is_compiled, read_for_wgsl, stage_of_model, unsplit_words};
 use crate::write::naga_text;
 use crate::{Error, ErrorKind, Language, Options, Result, Shader, Source, Target, read};
 use loader::spirv::transform::{comparable_atomics, for_hlsl, narrow_exponents, without_wide_products};
-use loader::spirv::{self, Grammar, ModuleIndex, model};
+use loader::spirv::{self, Grammar, ModuleIndex, class, decoration, model, op};
 use naga::ShaderStage;
 use naga::back::{glsl, hlsl};
 use std::fmt;
@@ -123,10 +123,14 @@ pub fn translate(source: &Source<'_>, target: Target, options: &Options) -> Resu
             Target::Wgsl => read_for_wgsl(source)?,
             _ => read(source)?,
         };
-        return translate_shader(&shader, target, options);
+        // naga writes GLSL ES from 3.00 on.
+        return match options.glsl.is_some_and(is_es100) {
+            true => translate_shader(&shader, target, options),
+            false => by_naga(&shader, target, options),
+        };
     }
     if target == Target::Wgsl {
-        return translate_shader(&read_for_wgsl(source)?, target, options);
+        return by_naga(&read_for_wgsl(source)?, target, options);
     }
     let words = accepted(unsplit_words(source)?)?;
     comparable_atomics(&words)?;
@@ -144,6 +148,11 @@ pub fn translate(source: &Source<'_>, target: Target, options: &Options) -> Resu
         true => Err(error),
         false => cross_written(&plain, &entry, target, options).map_err(|_| error),
     }
+}
+
+/// Whether a version is GLSL ES 1.00.
+fn is_es100(version: glsl::Version) -> bool {
+    matches!(version, glsl::Version::Embedded { version: 100, .. })
 }
 
 /// Whether a source is SPIR-V, or becomes SPIR-V first.
@@ -220,11 +229,56 @@ fn asked<'a>(source: &Source<'a>) -> Source<'a> {
     }
 }
 
-/// Writes naga's shader with naga's writers, checked as by [`translate`].
+/// Writes a shader that has no source, checked as by [`translate`]. Names stay: SPIRV-Cross writes GLSL, in which naga's
+/// writer calls inputs, outputs and resources by their places.
 ///
 /// # Errors
 /// See [`translate`].
 pub fn translate_shader(shader: &Shader, target: Target, options: &Options) -> Result<Translation> {
+    if target != Target::Glsl || !cross::is_available() {
+        return by_naga(shader, target, options);
+    }
+    let words = with_names(&words_of(shader)?, shader)?;
+    let source = Source::new("shader.wgsl", &[])?;
+    if !options.adjust.is_nothing() {
+        return adjusted(&source, &words, target, options);
+    }
+    valid(&words)?;
+    let entry = entry(&words, &source)?;
+    cross_written(&words, &entry, target, options)
+}
+
+/// The module with the names of its shader's inputs and outputs, which naga leaves out.
+fn with_names(words: &[u32], shader: &Shader) -> Result<Vec<u32>> {
+    let index = ModuleIndex::new(words)?;
+    let mut names = Vec::new();
+    for variable in index.globals() {
+        let name = match (variable.class, index.decoration(variable.id, decoration::LOCATION)) {
+            (class::INPUT, Some(location)) => shader.input_name(location),
+            (class::OUTPUT, Some(location)) => shader.output_name(location),
+            _ => None,
+        };
+        let Some(name) = name.filter(|name| !name.is_empty()) else {
+            continue;
+        };
+        let string = spirv::operand::words_of_string(name);
+        names.push((string.len() as u32 + 2) << 16 | u32::from(op::NAME));
+        names.push(variable.id);
+        names.extend(string);
+    }
+    let mut out = words[..spirv::HEADER_WORDS].to_vec();
+    for instruction in spirv::instructions(words) {
+        let instruction = instruction?;
+        if matches!(instruction.opcode, op::DECORATE | op::MEMBER_DECORATE) {
+            out.append(&mut names);
+        }
+        out.extend_from_slice(instruction.words);
+    }
+    Ok(out)
+}
+
+/// Writes naga's shader with naga's writers, checked as by [`translate`].
+fn by_naga(shader: &Shader, target: Target, options: &Options) -> Result<Translation> {
     if !options.adjust.is_nothing() {
         let (words, source) = (words_of(shader)?, Source::new("shader.wgsl", &[])?);
         return adjusted(&source, &words, target, options);

@@ -116,6 +116,66 @@ fn verbs_take_the_same_sources() {
 }
 
 #[test]
+fn mali_programs_become_glsl_with_the_names_of_their_symbols() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let ran = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_skrymir")).args(arguments).output();
+        let output = output.expect("the binary runs");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {error}");
+    };
+    let (vertex, fragment) = (path("a.vert"), path("a.frag"));
+    let text = "attribute vec4 position;\nattribute vec2 texcoord;\nuniform mat4 transform;\nvarying vec2 uv;\n\
+                void main() { gl_Position = transform * position; uv = texcoord; }\n";
+    std::fs::write(&vertex, text).expect("written");
+    let text = "precision mediump float;\nuniform sampler2D in_texture;\nuniform vec4 tint;\nvarying vec2 uv;\n\
+                void main() { gl_FragColor = texture2D(in_texture, uv) * tint; }\n";
+    std::fs::write(&fragment, text).expect("written");
+    for (source, name) in [(&vertex, "made.vert"), (&fragment, "made.frag")] {
+        let (program, made) = (path("a.mbs"), path(name));
+        ran(&["compile", source, "-o", &program]);
+        for profile in ["es300", "core450"] {
+            ran(&["convert", &program, "--to", "glsl", "--profile", profile, "-o", &made]);
+            let text = std::fs::read_to_string(&made).expect("a text");
+            assert!(text.contains(" vec2 uv;") && !text.contains("_group_"), "{text}");
+        }
+        ran(&["convert", &program, "--to", "glsl", "--profile", "es100", "-o", &made]);
+    }
+    let [made_vertex, made_fragment] = ["made.vert", "made.frag"].map(|name| {
+        let text = std::fs::read_to_string(path(name)).expect("a text");
+        assert!(text.starts_with("#version 100\n"), "{text}");
+        text
+    });
+    for line in [
+        "attribute vec2 texcoord;",
+        "uniform mat4 transform;",
+        "varying vec2 uv;",
+    ] {
+        assert!(made_vertex.contains(line), "{line} is not in\n{made_vertex}");
+    }
+    for line in [
+        "uniform highp sampler2D in_texture;",
+        "uniform vec4 tint;",
+        "varying vec2 uv;",
+    ] {
+        assert!(made_fragment.contains(line), "{line} is not in\n{made_fragment}");
+    }
+    // It draws what it drew before.
+    let scene = path("scene.toml");
+    let text = "size = [16, 16]\n[uniform]\ntint = [1.0, 0.5, 0.25, 1.0]\n[slots.0]\nfill = [0.5, 1.0, 1.0, 1.0]\nsize = [2, 2]\n";
+    std::fs::write(&scene, text).expect("written");
+    let (first, second) = (path("first.png"), path("second.png"));
+    ran(&["draw", &vertex, &fragment, "--scene", &scene, "-o", &first]);
+    let expected = ["--expect", &first, "--tolerance", "1"];
+    ran(&[
+        &["draw", &vertex, &path("made.frag"), "--scene", &scene, "-o", &second][..],
+        &expected,
+    ]
+    .concat());
+}
+
+#[test]
 fn every_verb_takes_constants_of_wgsl_with_and_without_a_default() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).display().to_string();

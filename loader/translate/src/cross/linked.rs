@@ -155,6 +155,7 @@ fn glsl_version(version: glsl::Version) -> GlslVersion {
         glsl::Version::Desktop(440) => GlslVersion::Glsl440,
         glsl::Version::Desktop(460) => GlslVersion::Glsl460,
         glsl::Version::Desktop(_) => GlslVersion::Glsl450,
+        glsl::Version::Embedded { version: 100, .. } => GlslVersion::Glsl100Es,
         glsl::Version::Embedded { version: 300, .. } => GlslVersion::Glsl300Es,
         glsl::Version::Embedded { version: 310, .. } => GlslVersion::Glsl310Es,
         glsl::Version::Embedded { .. } => GlslVersion::Glsl320Es,
@@ -184,7 +185,8 @@ fn glsl(words: &[u32], entry: &Entry, version: glsl::Version) -> Answer<(String,
             _ => None,
         }));
         let at = numbers.give(0, at.unwrap_or(0));
-        let joined = match sampler.is_empty() {
+        // A combined sampler that was split is one again.
+        let joined = match sampler.is_empty() || sampler == format!("{image}_sampler") {
             true => image.clone(),
             false => format!("{image}_{sampler}"),
         };
@@ -224,7 +226,91 @@ fn glsl(words: &[u32], entry: &Entry, version: glsl::Version) -> Answer<(String,
             }
         })
         .collect();
+    let text = match version {
+        glsl::Version::Embedded { version: 100, .. } => plain_uniforms(&text),
+        _ => text,
+    };
     Ok((with_places(&text, &places), places))
+}
+
+/// The text of GLSL ES 1.00, which has no uniform blocks, with their members as uniforms of their own instead of members
+/// of a structure; a block whose members' names are taken stays.
+fn plain_uniforms(text: &str) -> String {
+    let mut text = text.to_owned();
+    let uniforms: Vec<(String, String)> = text.lines().filter_map(uniform).collect();
+    for (ty, name) in uniforms {
+        text = with_plain(&text, &ty, &name).unwrap_or(text);
+    }
+    text
+}
+
+/// The type and name of a line that declares a uniform of one word's type.
+fn uniform(line: &str) -> Option<(String, String)> {
+    let (ty, name) = line.strip_prefix("uniform ")?.strip_suffix(';')?.split_once(' ')?;
+    (!name.contains(' ')).then(|| (ty.to_owned(), name.to_owned()))
+}
+
+/// The declaration of a structure, and its members.
+fn structure<'t>(text: &'t str, name: &str) -> Option<(&'t str, Vec<&'t str>)> {
+    let start = text.find(&format!("struct {name}\n{{\n"))?;
+    let declaration = &text[start..start + text[start..].find("\n};\n\n")? + "\n};\n\n".len()];
+    let members = declaration.lines().filter(|line| line.starts_with("    "));
+    Some((declaration, members.map(str::trim).collect()))
+}
+
+/// The text with a uniform's members as uniforms.
+fn with_plain(text: &str, ty: &str, name: &str) -> Option<String> {
+    let (outer, mut members) = structure(text, ty)?;
+    let mut declarations = vec![outer];
+    let mut access = format!("{name}.");
+    // naga wraps a block's structure in another one.
+    if let [member] = members[..]
+        && let Some((inner, member)) = member.strip_suffix(';').and_then(|member| member.split_once(' '))
+        && let Some((declaration, inner)) = structure(text, inner)
+    {
+        (declarations, members) = (vec![outer, declaration], inner);
+        access = format!("{name}.{member}.");
+    }
+    let declaration = format!("uniform {ty} {name};\n");
+    let mut rest = text.to_owned();
+    for part in &declarations {
+        rest = rest.replacen(part, "", 1);
+    }
+    let plain: String = members.iter().map(|member| format!("uniform {member}\n")).collect();
+    let names = members.iter().map(|member| {
+        let name = member.rsplit(' ').next().unwrap_or_default();
+        name.split([';', '[']).next().unwrap_or_default()
+    });
+    if names.into_iter().any(|name| has_word(&rest, name)) {
+        return None;
+    }
+    let rest = rest.replacen(&declaration, &plain, 1);
+    let mut out = String::new();
+    for (number, part) in rest.split(&access).enumerate() {
+        if number > 0 && out.ends_with(|c: char| is_word(c) || c == '.') {
+            out += &access;
+        }
+        out += part;
+    }
+    // The whole structure is used, as an argument or a value.
+    let types = declarations
+        .iter()
+        .filter_map(|part| part.lines().next()?.strip_prefix("struct "));
+    let mut words = types.chain([name]);
+    (!words.any(|word| has_word(&out, word))).then_some(out)
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// Whether a text has a word that is not a member of anything.
+fn has_word(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + word.len()..].chars().next();
+        !before.is_some_and(|c| is_word(c) || c == '.') && !after.is_some_and(is_word)
+    })
 }
 
 /// Adds a comment with set and binding for each resource whose place the text does not state.
@@ -357,4 +443,31 @@ fn attributes(text: &str, name: &str) -> At {
     };
     let names = [name.to_owned(), format!("{name}Smplr")];
     At::Registers(names.iter().filter_map(|name| of(name)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uniforms_of_es_100_are_plain_where_their_names_are_free() {
+        let text = |used: &str, other: &str| {
+            format!(
+                "#version 100\n\nstruct Values\n{{\n    vec4 tint;\n    float at[2];\n}};\n\nstruct _13\n{{\n    Values _m0;\n}};\n\n\
+                 uniform _13 values;\n\nuniform highp sampler2D {other};\n\nvoid main()\n{{\n    gl_FragData[0] = {used};\n}}\n"
+            )
+        };
+        let plain = plain_uniforms(&text("values._m0.tint * values._m0.at[1] + my_values._m0.x", "image"));
+        let wanted = "#version 100\n\nuniform vec4 tint;\nuniform float at[2];\n\nuniform highp sampler2D image;\n\n\
+                      void main()\n{\n    gl_FragData[0] = tint * at[1] + my_values._m0.x;\n}\n";
+        assert_eq!(plain, wanted);
+        for kept in [
+            text("values._m0.tint", "tint"),
+            text("f(values._m0)", "image"),
+            text("g(values)", "image"),
+            text("Values(vec4(0.0)).tint", "image"),
+        ] {
+            assert_eq!(plain_uniforms(&kept), kept);
+        }
+    }
 }
