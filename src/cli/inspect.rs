@@ -60,7 +60,8 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
         return Err(Failure::usage(format_args!("{flag} is the page's: name it with -o")));
     }
     let bytes = crate::cli::outcome::read(&args.file)?;
-    let trace = Trace::read(&bytes)?;
+    let in_file = |error: Error| Failure::from(error).in_file(&args.file);
+    let trace = Trace::read(&bytes).map_err(|error| in_file(error.into()))?;
     let name = args.file.file_name().unwrap_or(args.file.as_os_str()).to_string_lossy();
     let mut pixels: Vec<[u32; 2]> = args.pixel.iter().map(|(x, y)| [*x, *y]).collect();
     pixels.sort_unstable();
@@ -72,20 +73,20 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
     if args.serve {
         return serve(&trace, options);
     }
-    let outline = inspect::report::outline(&trace, &options).map_err(Error::from)?;
+    let outline = inspect::report::outline(&trace, &options).map_err(|error| in_file(error.into()))?;
     if args.json {
         print_json(&document(args, &outline.outline))?;
     }
     let Some(output) = &args.output else {
-        return faults(&outline.outline, "");
+        return faults(&outline.outline, "").map_err(|failure| failure.in_file(&args.file));
     };
     is_pixel(&outline.outline, &pixels)?;
     let frames = frames(args, &outline.outline)?;
     let mut progress = Progress::new("jobs", outline.outline.jobs_of(frames.clone()).len() as u64);
     let report = inspect::report::collect_frames(&trace, &options, outline, frames, &mut || progress.step());
-    let report = report.map_err(Error::from)?;
+    let report = report.map_err(|error| in_file(error.into()))?;
     crate::cli::outcome::write(output, inspect::report::page(&report, false))?;
-    faults(&report.outline, "; the page shows it")
+    faults(&report.outline, "; the page shows it").map_err(|failure| failure.in_file(&args.file))
 }
 
 /// The outline as JSON.

@@ -63,9 +63,40 @@ pub(crate) fn is_quiet() -> bool {
     !is(Level::Normal)
 }
 
-/// Prints a line to standard error; a write error is ignored.
+/// Prints a line to standard error, in colours on a terminal; a write error is ignored.
 pub(crate) fn message(line: impl fmt::Display) {
+    let line = line.to_string();
+    let line = if has_colours() { coloured(&line) } else { line };
     let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Whether standard error is a terminal with colours, which `NO_COLOR` (no-color.org) turns off.
+fn has_colours() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    std::io::stderr().is_terminal()
+        && !is_set("NO_COLOR")
+        && std::env::var_os("TERM").is_some_and(|term| term != "dumb")
+}
+
+/// A message with its first word, the margin of an excerpt and its marks in colours.
+fn coloured(text: &str) -> String {
+    let [red, cyan, blue, plain] = ["1;31", "1;36", "1;34", "0"].map(|code| format!("\x1b[{code}m"));
+    let line = |line: &str| {
+        for (word, colour) in [("skrymir:", &red), ("note:", &cyan)] {
+            if let Some(rest) = line.strip_prefix(word) {
+                return format!("{colour}{word}{plain}{rest}");
+            }
+        }
+        let is_margin = |margin: &str| margin.ends_with(' ') && margin.chars().all(|c| c == ' ' || c.is_ascii_digit());
+        match line.split_once('|').filter(|(margin, _)| is_margin(margin)) {
+            Some((margin, rest)) if rest.trim_start().starts_with('^') => {
+                format!("{blue}{margin}|{red}{rest}{plain}")
+            }
+            Some((margin, rest)) => format!("{blue}{margin}|{plain}{rest}"),
+            None => line.to_owned(),
+        }
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Prints a note, unless quiet.
@@ -174,5 +205,19 @@ impl Drop for Waiting {
             drop(done);
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_margins_and_marks_have_colours() {
+        let text = coloured("skrymir: a.frag:2:3: no\n  |\n2 | a || b\n  |   ^^\nexpected a | b");
+        let wanted = "\x1b[1;31mskrymir:\x1b[0m a.frag:2:3: no\n\x1b[1;34m  |\x1b[0m\n\x1b[1;34m2 |\x1b[0m a || b\n\
+                      \x1b[1;34m  |\x1b[1;31m   ^^\x1b[0m\nexpected a | b";
+        assert_eq!(text, wanted);
+        assert_eq!(coloured("note: b"), "\x1b[1;36mnote:\x1b[0m b");
     }
 }

@@ -170,7 +170,9 @@ impl Error {
         if let Some(reader) = self.reader().filter(|reader| reader.included().is_some()) {
             return reader.render(source.as_bytes(), file);
         }
-        if let Some(offset) = self.0.offset {
+        // A broken file's error has its offset already.
+        let is_placed = |reader: &translate::Error| matches!(reader.kind(), translate::ErrorKind::File(_));
+        if let Some(offset) = self.0.offset.filter(|_| !self.reader().is_some_and(is_placed)) {
             return format!("{file}: {self} (byte offset {offset})");
         }
         if let (None, Some(function)) = (&self.0.span, &self.0.function) {
@@ -185,7 +187,13 @@ impl Error {
             before.rfind('\n').map_or(0, |at| at + 1),
         );
         let text = source[start..].lines().next().unwrap_or_default();
-        let column = before[start..].chars().count();
+        let at = before[start..].chars().count();
+        // Of a long line only what is around the place is shown.
+        let hidden = at
+            .saturating_sub(SHOWN / 2)
+            .min(text.chars().count().saturating_sub(SHOWN));
+        let text: String = text.chars().skip(hidden).take(SHOWN).collect();
+        let column = at - hidden;
         let length = source
             .get(span)
             .map_or(1, |text| text.lines().next().unwrap_or_default().chars().count());
@@ -193,16 +201,32 @@ impl Error {
         let margin = " ".repeat(line.to_string().len());
         format!(
             "{file}:{line}:{}: {self}\n{margin} |\n{line} | {text}\n{margin} | {}{carets}",
-            column + 1,
+            at + 1,
             " ".repeat(column)
         )
     }
 }
 
+/// The most characters of a line that are shown.
+const SHOWN: usize = 160;
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::error::Error as _;
+
+    #[test]
+    fn long_lines_are_cut_around_the_place() {
+        let source = format!("{}!{}", "a".repeat(1000), "b".repeat(1000));
+        let error = Error::invalid("no").at(Some(1000..1001));
+        let text = error.render("a.frag", &source);
+        assert!(text.starts_with("a.frag:1:1001: invalid: no\n"), "{text}");
+        let lines: Vec<&str> = text.lines().skip(2).map(|line| &line[4..]).collect();
+        assert_eq!(lines[0].len(), SHOWN);
+        assert_eq!(lines[0].find('!'), lines[1].find('^'));
+        let whole = Error::invalid("no").at(Some(1..2)).render("a.frag", "a!b");
+        assert!(whole.ends_with("1 | a!b\n  |  ^"), "{whole}");
+    }
 
     #[test]
     fn is_one_word_and_has_a_source() {
