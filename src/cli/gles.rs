@@ -3,6 +3,7 @@
 use super::engine::{EngineName, SiliconArgs, default_threads};
 use crate::cli::cleanup;
 use crate::cli::error::{Error, Result, Within};
+use crate::cli::log::Waiting;
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::picture::save;
 use clap::Args;
@@ -55,6 +56,9 @@ pub(crate) struct GlesArgs {
     /// Seconds from the program's start to the picture
     #[arg(long, value_name = "N", default_value_t = 5.0, requires = "screenshot", value_parser = seconds)]
     pub after: f64,
+    /// Take the picture when a window is on the desktop, at least --after seconds from the start
+    #[arg(long, requires = "screenshot")]
+    pub when_shown: bool,
     /// End the program after this many seconds; the exit code is then 124
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
@@ -136,9 +140,14 @@ impl Watch for Both {
 }
 
 impl GlesArgs {
-    /// Whether there is a display.
+    /// Whether there is a display that is shown.
     fn has_display(&self) -> bool {
         self.frames.is_some() || self.view
+    }
+
+    /// Whether there is a display: programs on a desktop need a seat, which the compositor has on a display only.
+    fn needs_display(&self) -> bool {
+        self.has_display() || self.desktop && gles::takes_display()
     }
 }
 
@@ -174,7 +183,7 @@ impl GlesArgs {
             Self { desktop: true, .. } => (
                 "a desktop",
                 vec![
-                    &["desktop", "screenshot", "after", "timeout", "package"],
+                    &["desktop", "screenshot", "after", "when-shown", "timeout", "package"],
                     DEVICE,
                     DISPLAY,
                 ],
@@ -247,7 +256,10 @@ pub(crate) fn run(args: &GlesArgs, typed: &[String]) -> Outcome {
         program.splice(1..1, place.arguments);
         (gles::prepare_bare(&args.package)?, None)
     } else {
-        program[0] = find(&program[0])?.into();
+        program[0] = match find(&program[0]) {
+            Err(error) if args.has_display() => return Err(hinted(error).into()),
+            found => found?.into(),
+        };
         if !args.package.is_empty() {
             return Err(no_package());
         }
@@ -362,11 +374,13 @@ fn desktop(args: &GlesArgs) -> Result<Option<ExitStatus>> {
             program[0] = place.path.into();
             program.splice(1..1, place.arguments);
         }
-        None => program[0] = find(&program[0])?.into(),
+        None => program[0] = find(&program[0]).map_err(hinted)?.into(),
     }
     let machine = Machine::of(Path::new(&program[0]))?;
     let session = Session::start(&driver, options(args)?)?;
-    let mut desktop = Desktop::start(&session, &driver, args.size, args.has_display())?;
+    let starting = Waiting::new("starting the compositor");
+    let mut desktop = Desktop::start(&session, &driver, args.size, args.needs_display())?;
+    drop(starting);
     let mut child = desktop
         .command(&program, machine)
         .spawn()
@@ -374,6 +388,7 @@ fn desktop(args: &GlesArgs) -> Result<Option<ExitStatus>> {
     let start = Instant::now();
     let mut last_reap = start;
     let passed = |seconds: f64| start.elapsed().as_secs_f64() >= seconds;
+    let mut take_at = args.after;
     let status = loop {
         if let Some(status) = child.try_wait()? {
             if args.screenshot.is_some() {
@@ -391,10 +406,23 @@ fn desktop(args: &GlesArgs) -> Result<Option<ExitStatus>> {
             gles::end(&mut child);
             return Err(Error::machine(format_args!("the desktop ended:\n{}", desktop.log())));
         }
-        if let Some(path) = args.screenshot.as_ref().filter(|_| passed(args.after)) {
-            let taken = desktop.screenshot(path);
+        if let Some(path) = args.screenshot.as_ref().filter(|_| passed(take_at)) {
+            let taken: Result<bool> = desktop
+                .screenshot(path)
+                .map_err(Error::from)
+                .and_then(|()| Ok(is_empty(&Picture::load(path)?)));
+            let waits = args.when_shown && matches!(taken, Ok(true)) && !args.timeout.is_some_and(passed);
+            if waits && !passed(args.after + SHOWN_WITHIN) {
+                take_at = start.elapsed().as_secs_f64() + SHOWN_INTERVAL;
+                continue;
+            }
             gles::end(&mut child);
-            taken?;
+            if taken? {
+                return Err(Error::machine(format_args!(
+                    "no window is on the desktop after {:.0} s: --after N waits longer, --when-shown until there is one",
+                    start.elapsed().as_secs_f64()
+                )));
+            }
             break Some(ExitStatus::from_raw(0));
         }
         if args.timeout.is_some_and(passed) {
@@ -411,6 +439,29 @@ fn desktop(args: &GlesArgs) -> Result<Option<ExitStatus>> {
     gles::end_adopted();
     session.settle();
     Ok(status)
+}
+
+/// Seconds between pictures while no window is there, and after which none is waited for any more.
+const SHOWN_INTERVAL: f64 = 2.0;
+const SHOWN_WITHIN: f64 = 300.0;
+
+/// Whether a picture of the desktop has no window: below the panel, all but a pointer is of one colour.
+fn is_empty(picture: &Picture) -> bool {
+    const PANEL: u32 = 40;
+    const POINTER: usize = 48 * 48;
+    let start = picture.width as usize * PANEL.min(picture.height) as usize;
+    let pixels = picture.rgba.as_chunks::<4>().0.get(start..).unwrap_or_default();
+    let Some(background) = pixels.last() else {
+        return false;
+    };
+    pixels.iter().filter(|pixel| *pixel != background).count() <= POINTER
+}
+
+/// The error of a program that is not found, with where Debian's come from.
+fn hinted(error: Error) -> Error {
+    Error::machine(format_args!(
+        "{error}; one of Debian's needs --package with the name of its package"
+    ))
 }
 
 /// Runs a server until a signal.
@@ -539,7 +590,7 @@ fn options(args: &GlesArgs) -> Result<Options> {
         show.report.clone_from(&report);
         Box::new(Both(show, record))
     });
-    if args.has_display() {
+    if args.needs_display() {
         display(args, &mut options)?;
     }
     Ok(options)

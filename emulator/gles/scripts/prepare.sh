@@ -51,6 +51,11 @@ install_steps() {
         mv "$cache.new" "$cache"
     fi
     [ ! -e "$folder/root/usr/bin/update-mime-database" ] || inside /usr/bin/update-mime-database "$share/mime" >/dev/null
+    # What update-alternatives links.
+    local name
+    for name in blas lapack; do
+        [ ! -e "$folder/root$library/$name/lib$name.so.3" ] || ln -sf "$name/lib$name.so.3" "$folder/root$library/lib$name.so.3"
+    done
     local compile=$library/glib-2.0/glib-compile-schemas
     [ ! -e "$folder/root$compile" ] || inside "$compile" "$share/glib-2.0/schemas" >/dev/null
 }

@@ -31,13 +31,17 @@ const MESA: (&str, &[&str]) = (
 );
 
 /// Programs whose packages are fetched on demand: name, place in the root folder, packages.
-const PROGRAMS: [(&str, &str, &[&str]); 8] = [
+const PROGRAMS: [(&str, &str, &[&str]); 12] = [
     ("glmark2-es2-wayland", "usr/bin", &["glmark2-es2-wayland"]),
     ("glmark2-es2-drm", "usr/bin", &["glmark2-es2-drm"]),
     ("kmscube", "usr/bin", &["kmscube"]),
+    ("chocolate-doom", "usr/games", &["chocolate-doom", "freedoom"]),
+    ("foot", "usr/bin", &["foot"]),
     ("gtk3-demo", "usr/bin", &["gtk-3-examples"]),
     ("gtk3-demo-application", "usr/bin", &["gtk-3-examples"]),
     ("gtk3-widget-factory", "usr/bin", &["gtk-3-examples"]),
+    ("mpv", "usr/bin", &["mpv"]),
+    ("neverball", "usr/games", &["neverball"]),
     (
         "hellowindow",
         "usr/lib/aarch64-linux-gnu/qt5/examples/opengl/hellowindow",
@@ -128,13 +132,24 @@ pub fn place(name: &str) -> Result<Option<Place>> {
     if let Some((name, _, needed)) = known {
         packages(&folder()?, Some((needed.first().unwrap_or(name), needed)))?;
     }
-    let path = root.join(known.map_or("usr/bin", |(_, place, _)| place)).join(name);
-    let arguments = if name.starts_with("glmark2") {
-        vec!["--data-path".into(), root.join("usr/share/glmark2").into()]
-    } else {
-        Vec::new()
+    let folders: &[&str] = match known {
+        Some((_, place, _)) => &[place],
+        None => &["usr/bin", "usr/games"],
     };
-    Ok(path.is_file().then_some(Place { path, arguments }))
+    let mut paths = folders.iter().map(|folder| root.join(folder).join(name));
+    let data = [
+        ("glmark2", "--data-path", "usr/share/glmark2"),
+        ("chocolate-doom", "-iwad", "usr/share/games/doom/freedoom1.wad"),
+        ("never", "--data", "usr/share/games/neverball"),
+    ];
+    let data = data.iter().find(|(program, ..)| name.starts_with(program));
+    let arguments = data.map_or_else(Vec::new, |(_, flag, path)| vec![(*flag).into(), root.join(path).into()]);
+    Ok(paths.find(|path| path.is_file()).map(|path| Place { path, arguments }))
+}
+
+/// Whether the compositor can take a display, which has a seat with keyboard and pointer.
+pub fn takes_display() -> bool {
+    rustix::process::geteuid().is_root()
 }
 
 /// A running compositor.
@@ -152,7 +167,7 @@ impl<'a> Desktop<'a> {
     /// # Errors
     /// When it does not start; with its log.
     pub fn start(session: &'a Session<'a>, driver: &Driver, size: (u32, u32), on_display: bool) -> Result<Self> {
-        if on_display && !rustix::process::geteuid().is_root() {
+        if on_display && !takes_display() {
             return Err(Error::machine(
                 "Debian's compositor takes a display as root only: without --frames and --view any user can run it",
             ));

@@ -258,10 +258,20 @@ pub struct Record {
     recorder: Recorder<File>,
     path: PathBuf,
     failed: bool,
+    has_jobs: bool,
+}
+
+/// A device without a job leaves no recording.
+impl Drop for Record {
+    fn drop(&mut self) {
+        if !self.has_jobs {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
 }
 
 impl Record {
-    /// A recording of a GPU as [`trace::Trace`] has it.
+    /// A recording of a GPU as [`trace::Trace`] has it. Its file is removed on drop if no job was submitted.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -271,6 +281,7 @@ impl Record {
             recorder: Recorder::new(file, gpu, pps)?,
             path: path.to_owned(),
             failed: false,
+            has_jobs: false,
         })
     }
 }
@@ -292,6 +303,7 @@ impl Watch for Record {
             }
             Event::Freed { address } => self.recorder.freed(*address),
             Event::Submitted(job) => {
+                self.has_jobs = true;
                 let (frame, objects) = (job.plain.to_vec(), job.objects.to_vec());
                 let written = self.recorder.submitted(memory, queue(job.pipe), frame, objects);
                 if let Err(error) = written

@@ -685,7 +685,15 @@ const GLES: [(&[&str], &[&str], bool); 5] = [
     (&["--join", "nowhere"], &["join", "root", "compile", "timeout"], false),
     (
         &["--desktop"],
-        &["desktop", "screenshot", "after", "timeout", "package", "size"],
+        &[
+            "desktop",
+            "screenshot",
+            "after",
+            "when-shown",
+            "timeout",
+            "package",
+            "size",
+        ],
         true,
     ),
     (&[], &["root", "compile", "timeout", "frames", "view"], true),

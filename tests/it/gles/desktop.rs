@@ -36,7 +36,11 @@ fn picture(folder: &Path, program: &[&str], seconds: &str) -> Picture {
         ],
         program,
     );
-    assert!(output.status.success(), "{}", text(&output));
+    // A picture of a desktop without a window is written, and is an error.
+    let text = text(&output);
+    let is_empty = output.status.code() == Some(2) && text.contains("no window is on the desktop");
+    assert!(output.status.success() || is_empty, "{text}");
+    assert!(is_empty || program[0] != "sleep", "{text}");
     Picture::load(&path).expect("a picture")
 }
 
