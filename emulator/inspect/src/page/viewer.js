@@ -58,8 +58,8 @@ class Viewer {
       oninput: () => this.turn(this.slider.valueAsNumber),
     });
     this.title = make("output", {});
-    this.column = make("input", { type: "number", min: 0, max: width - 1, "aria-label": "column of the pixel" });
-    this.row = make("input", { type: "number", min: 0, max: height - 1, "aria-label": "row of the pixel" });
+    this.column = make("input", { type: "number", min: 0, max: width - 1, placeholder: "x", "aria-label": "column of the pixel" });
+    this.row = make("input", { type: "number", min: 0, max: height - 1, placeholder: "y", "aria-label": "row of the pixel" });
     this.color = make("output", {});
     this.lines = make("input", { type: "checkbox", onchange: () => this.show() });
     this.zoom = make("select", { "aria-label": "size of the picture", onchange: () => this.show() });
@@ -79,8 +79,9 @@ class Viewer {
       make("button", { type: "button", "aria-label": "next draw", onclick: turn(1) }, "›"),
       this.title, this.zoom,
       make("label", {}, this.lines, " triangles"),
-      make("label", {}, "pixel "), this.column, this.row,
-      make("button", { type: "button", onclick: ask }, "history"),
+      // On one line, however narrow the page is.
+      make("span", { class: "pixel" }, make("label", {}, "pixel"), this.column, this.row,
+        make("button", { type: "button", onclick: ask }, "history")),
       this.color,
       make("p", { class: "help" }, make("kbd", {}, "←"), " ", make("kbd", {}, "→"), " draws, ",
         make("kbd", {}, ","), " ", make("kbd", {}, "."), " jobs, ", make("kbd", {}, "["), " ", make("kbd", {}, "]"),
