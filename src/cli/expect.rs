@@ -18,7 +18,7 @@ pub(crate) struct ExpectArgs {
     /// Percent of the pixels that may differ by more
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = parse_share, requires = "expect")]
     pub allow: f64,
-    /// Where to write the differences from the expected picture [default: beside the output, .diff.png]
+    /// Where to write the differences from the expected picture [default: beside the output, or in this folder, .diff.png]
     #[arg(long, value_name = "PNG", requires = "expect", value_parser = crate::cli::picture::name())]
     pub diff: Option<PathBuf>,
 }
@@ -39,8 +39,8 @@ impl ExpectArgs {
         self.expect.is_some()
     }
 
-    /// Compares a picture with the expected one. If they differ, a picture of the differences is written beside `output`, or to
-    /// the file of the arguments.
+    /// Compares a picture with the expected one. If they differ, a picture of the differences is written beside `output`, in the
+    /// working folder, or to the file of the arguments.
     ///
     /// # Errors
     /// Bad when they differ or are of different sizes, trouble when a file cannot be read or written.
@@ -51,7 +51,9 @@ impl ExpectArgs {
         if found.share() <= self.allow {
             return Ok(());
         }
-        let beside = output.filter(|output| *output != Path::new("-")).unwrap_or(path);
+        // Without an output, in the working folder: the expected picture's may be anywhere.
+        let here = Path::new(path.file_name().unwrap_or_default());
+        let beside = output.filter(|output| *output != Path::new("-")).unwrap_or(here);
         let diff = self.diff.clone().unwrap_or_else(|| beside.with_extension("diff.png"));
         save(&found.diff, &diff)?;
         Err(Failure::bad(format_args!(

@@ -49,7 +49,7 @@ impl PipelineCache {
         Self::create(&context.inner, Some(file), data, note)
     }
 
-    /// The user's cache folder for this program: `$XDG_CACHE_HOME/skrymir` or `$HOME/.cache/skrymir`.
+    /// The user's folder of pipeline caches: `$XDG_CACHE_HOME/skrymir/pipelines` or `$HOME/.cache/skrymir/pipelines`.
     pub fn user_folder() -> Option<PathBuf> {
         let set = |name| {
             std::env::var_os(name)
@@ -58,7 +58,7 @@ impl PipelineCache {
         };
         set("XDG_CACHE_HOME")
             .or_else(|| Some(set("HOME")?.join(".cache")))
-            .map(|folder| folder.join("skrymir"))
+            .map(|folder| folder.join("skrymir/pipelines"))
     }
 
     fn create(

@@ -9,6 +9,7 @@ use super::draw::{Drawing, fault};
 use super::engine::{self, EngineName};
 use super::flags::Given;
 use crate::cli::args::RunArgs;
+use crate::cli::error::{Error, ErrorKind};
 use crate::cli::formats::{self, Format, Verb};
 use crate::cli::outcome::{Failure, Outcome, apart, print_json, read};
 use crate::cli::uniforms::at;
@@ -147,7 +148,7 @@ pub(super) fn run(args: &RunArgs, given: &Given) -> Outcome {
     };
     if let Some(engine) = emulator {
         given.fits_device(EMULATOR, EMULATOR_FLAGS)?;
-        return draw(args, Some(engine)).map_err(|failure| failure.in_file(&args.file));
+        return draw(args, Some(engine)).map_err(|failure| in_file(failure, args));
     }
     if is_program {
         given.fits_device("of programs that are lifted", EMULATOR_FLAGS)?;
@@ -164,7 +165,16 @@ pub(super) fn run(args: &RunArgs, given: &Given) -> Outcome {
     if !args.script.more.is_empty() && format.name() != "script" {
         return Err(Failure::usage("more than two files are test scripts, and this is none").in_file(&args.file));
     }
-    run_format(format, &bytes, args).map_err(|failure| failure.in_file(&args.file))
+    run_format(format, &bytes, args).map_err(|failure| in_file(failure, args))
+}
+
+/// The failure with the file at fault: the scene's, or the one that is run.
+fn in_file(failure: Failure, args: &RunArgs) -> Failure {
+    let is_scene = |error: &Error| matches!(error.root(), ErrorKind::Scene(_));
+    match (&failure, &args.scene) {
+        (Failure::Bad(error) | Failure::Trouble(error), Some(scene)) if is_scene(error) => failure.in_file(scene),
+        _ => failure.in_file(&args.file),
+    }
 }
 
 /// Runs a file of a format.

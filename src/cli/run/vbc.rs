@@ -99,6 +99,7 @@ fn draw(made: &LinkedVbc, args: &RunArgs) -> Outcome {
                 "skrymir: the pipeline cache could not be written: {error}"
             ));
         }
+        file.parent().into_iter().for_each(forget_old);
     }
     for (slot, path) in &args.read {
         write(path, &drawn.frame.slots[slot])?;
@@ -247,6 +248,24 @@ fn cache(context: &Context, bytes: &[u8], args: &RunArgs) -> Outcome<Option<Pipe
     PipelineCache::open(context, &folder, bytes)
         .map(Some)
         .map_err(|error| Error::from(error).into())
+}
+
+/// The most pipeline caches that are kept.
+const CACHES: usize = 256;
+
+/// Removes the oldest pipeline caches of a folder beyond [`CACHES`]; what cannot be read or removed stays.
+fn forget_old(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_cache = |path: &Path| path.extension().is_some_and(|extension| extension == "bin");
+    let mut files: Vec<_> = entries
+        .filter(|entry| is_cache(&entry.path()))
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    files.sort();
+    let old = files.len().saturating_sub(CACHES);
+    for (_, path) in &files[..old] {
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 /// Writes the first target to the output, the others beside it with their location in the name.

@@ -254,3 +254,43 @@ fn the_pipeline_cache_survives_damage() {
     );
     assert!(run().stderr.is_empty(), "the damaged file was replaced");
 }
+
+/// An error of a scene names the scene; differences without an output are in the working folder, not beside the expected
+/// picture.
+#[test]
+fn errors_and_differences_are_where_they_belong() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("references")).unwrap();
+    std::fs::create_dir(at("here")).unwrap();
+    std::fs::write(at("here/scene.toml"), "[uniform]\nnothing = 1\n").unwrap();
+    let file = common::data("vbc/triangle.vbc").display().to_string();
+    let ran = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_skrymir"))
+            .args(["run", &file, "--no-cache", "--size", "8x8"])
+            .args(arguments)
+            .current_dir(at("here"))
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let (code, error) = ran(&["--scene", "scene.toml", "-o", "a.png"]);
+    assert_eq!(code, Some(2), "{error}");
+    assert!(error.starts_with("skrymir: scene.toml: "), "{error}");
+    let wrong = skrymir::picture::Picture {
+        width: 8,
+        height: 8,
+        rgba: vec![7; 256],
+    };
+    std::fs::write(at("references/a.png"), wrong.to_png().unwrap()).unwrap();
+    let (code, error) = ran(&["--expect", "../references/a.png"]);
+    assert_eq!(code, Some(1), "{error}");
+    assert!(
+        error.contains("see a.diff.png") && at("here/a.diff.png").is_file(),
+        "{error}"
+    );
+    assert!(!at("references/a.diff.png").exists());
+}
