@@ -15,7 +15,7 @@ use std::collections::HashMap;
 /// let value = b.construct(Command::CONSTRUCTOR_SPLAT, "half4", &[red]);
 /// let value = b.statement(Statement::Return(Some(value)));
 /// let tree = b.define(main, &[value]).finish();
-/// assert_eq!(print(&tree), "#version 100\nhalf4 main(float2 p) {\nreturn half4(1.0);\n}\n");
+/// assert_eq!(print(&tree)?, "#version 100\nhalf4 main(float2 p) {\nreturn half4(1.0);\n}\n");
 /// assert_eq!(write(&read(&write(&tree)?)?)?, write(&tree)?);
 /// # Ok::<(), skrymir_loader::Error>(())
 /// ```
