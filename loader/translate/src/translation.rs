@@ -6,7 +6,7 @@ use crate::place::{Place, Way};
 use crate::read::{is_compiled, read_for_wgsl, stage_of_model, unsplit_words};
 use crate::write::naga_text;
 use crate::{Error, ErrorKind, Language, Options, Result, Shader, Source, Target, read};
-use loader::spirv::transform::{comparable_atomics, for_hlsl, narrow_exponents, without_wide_products};
+use loader::spirv::transform::{Editor, build, comparable_atomics, for_hlsl, narrow_exponents, without_wide_products};
 use loader::spirv::{self, Grammar, ModuleIndex, class, decoration, model, op};
 use naga::ShaderStage;
 use naga::back::{glsl, hlsl};
@@ -261,20 +261,15 @@ fn with_names(words: &[u32], shader: &Shader) -> Result<Vec<u32>> {
         let Some(name) = name.filter(|name| !name.is_empty()) else {
             continue;
         };
-        let string = spirv::operand::words_of_string(name);
-        names.push((string.len() as u32 + 2) << 16 | u32::from(op::NAME));
-        names.push(variable.id);
-        names.extend(string);
+        let mut operands = vec![variable.id];
+        operands.extend(spirv::operand::words_of_string(name));
+        names.push(build(op::NAME, &operands));
     }
-    let mut out = words[..spirv::HEADER_WORDS].to_vec();
-    for instruction in spirv::instructions(words) {
-        let instruction = instruction?;
-        if matches!(instruction.opcode, op::DECORATE | op::MEMBER_DECORATE) {
-            out.append(&mut names);
-        }
-        out.extend_from_slice(instruction.words);
+    let mut module = Editor::new(&index)?;
+    if let Some(at) = module.names_end() {
+        module.insert(at, names);
     }
-    Ok(out)
+    Ok(module.words())
 }
 
 /// Writes naga's shader with naga's writers, checked as by [`translate`].

@@ -136,6 +136,16 @@ impl Editor {
             .unwrap_or(self.body.len())
     }
 
+    /// Position of the first annotation, or type without one. Names may be added there.
+    pub fn names_end(&self) -> Option<usize> {
+        self.body.iter().position(|words| {
+            matches!(
+                opcode(words),
+                op::DECORATE..=op::GROUP_MEMBER_DECORATE | op::TYPE_VOID..=op::TYPE_FUNCTION
+            )
+        })
+    }
+
     /// Position after the last annotation. Decorations may be added there.
     pub fn annotations_end(&self) -> usize {
         let last = self

@@ -304,13 +304,17 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
+/// What is before and behind each place of a word in a text.
+fn around<'t>(text: &'t str, word: &str) -> impl Iterator<Item = (&'t str, &'t str)> {
+    let parts = text
+        .match_indices(word)
+        .map(move |(at, found)| (&text[..at], &text[at + found.len()..]));
+    parts.filter(|(before, after)| !before.ends_with(is_word) && !after.starts_with(is_word))
+}
+
 /// Whether a text has a word that is not a member of anything.
 fn has_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + word.len()..].chars().next();
-        !before.is_some_and(|c| is_word(c) || c == '.') && !after.is_some_and(is_word)
-    })
+    around(text, word).any(|(before, _)| !before.ends_with('.'))
 }
 
 /// Adds a comment with set and binding for each resource whose place the text does not state.
@@ -433,13 +437,7 @@ fn msl(words: &[u32], entry: &Entry, version: (u8, u8)) -> Answer<(String, Vec<P
 /// The indices of a resource and its sampler in an entry point's signature: `[[buffer(0)]]`.
 fn attributes(text: &str, name: &str) -> At {
     let of = |name: &str| {
-        let mut found = text.match_indices(name).filter_map(|(at, _)| {
-            let before = text[..at].chars().next_back();
-            let whole = before.is_none_or(|c| !c.is_alphanumeric() && c != '_');
-            let rest = text[at + name.len()..].strip_prefix(" [[").filter(|_| whole)?;
-            Some(rest.split("]]").next()?.to_owned())
-        });
-        found.next()
+        around(text, name).find_map(|(_, after)| Some(after.strip_prefix(" [[")?.split("]]").next()?.to_owned()))
     };
     let names = [name.to_owned(), format!("{name}Smplr")];
     At::Registers(names.iter().filter_map(|name| of(name)).collect())

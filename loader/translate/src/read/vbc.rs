@@ -2,7 +2,7 @@
 
 use super::{Source, naga_stage};
 use crate::{ErrorKind, Result};
-use loader::spirv::transform::{Editor, build, opcode};
+use loader::spirv::transform::{Editor, build};
 use loader::spirv::{ModuleIndex, class, decoration, op};
 use loader::vbc::{self, Stage, Vbc};
 
@@ -65,8 +65,6 @@ fn named(words: &[u32], file: &Vbc<'_>) -> Option<Vec<u32>> {
         return None;
     }
     let mut module = Editor::new(&index).ok()?;
-    let is_declaration = |words: &Vec<u32>| matches!(opcode(words), op::DECORATE..=op::GROUP_MEMBER_DECORATE | op::TYPE_VOID..=op::TYPE_FUNCTION);
-    let at = module.body.iter().position(is_declaration)?;
-    module.insert(at, names);
+    module.insert(module.names_end()?, names);
     Some(module.words())
 }
