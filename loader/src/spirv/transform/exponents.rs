@@ -3,7 +3,7 @@
 use super::editor::opcode;
 use super::rewriter::{Rewriter, rewritten};
 use crate::Result;
-use crate::spirv::op;
+use crate::spirv::{ModuleIndex, capability, op};
 
 /// Instructions of GLSL.std.450.
 pub(super) const LDEXP: u32 = 53;
@@ -17,6 +17,10 @@ const LIMIT: i64 = 1 << 14;
 /// # Errors
 /// Invalid for a broken module.
 pub fn narrow_exponents(words: &[u32]) -> Result<Vec<u32>> {
+    // Every translation comes here, and few modules have such integers.
+    if !ModuleIndex::new(words)?.capabilities().contains(&capability::INT_64) {
+        return Ok(words.to_vec());
+    }
     rewritten(words, |to, words| {
         narrow(to, words);
         Ok(())
