@@ -99,7 +99,9 @@ fn draw(made: &LinkedVbc, args: &RunArgs) -> Outcome {
                 "skrymir: the pipeline cache could not be written: {error}"
             ));
         }
-        file.parent().into_iter().for_each(forget_old);
+        // A folder that was named may hold anything.
+        let own = file.parent().filter(|_| args.cache.is_none());
+        own.into_iter().for_each(forget_old);
     }
     for (slot, path) in &args.read {
         write(path, &drawn.frame.slots[slot])?;
@@ -253,7 +255,7 @@ fn cache(context: &Context, bytes: &[u8], args: &RunArgs) -> Outcome<Option<Pipe
 /// The most pipeline caches that are kept.
 const CACHES: usize = 256;
 
-/// Removes the oldest pipeline caches of a folder beyond [`CACHES`]; what cannot be read or removed stays.
+/// Removes the oldest pipeline caches of the user's folder beyond [`CACHES`]; what cannot be read or removed stays.
 fn forget_old(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let is_cache = |path: &Path| path.extension().is_some_and(|extension| extension == "bin");

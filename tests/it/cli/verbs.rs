@@ -255,6 +255,29 @@ fn the_pipeline_cache_survives_damage() {
     assert!(run().stderr.is_empty(), "the damaged file was replaced");
 }
 
+/// Old caches go from the user's folder; one that is named may hold anything.
+#[test]
+fn old_pipeline_caches_go_from_the_users_folder_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.png");
+    let file = common::data("vbc/triangle.vbc");
+    for (name, more, left) in [("skrymir/pipelines", false, 256), ("named", true, 261)] {
+        let cache = folder.path().join(name);
+        std::fs::create_dir_all(&cache).unwrap();
+        for number in 0..260 {
+            std::fs::write(cache.join(format!("{number}.bin")), "other").unwrap();
+        }
+        let mut command = Command::new(env!("CARGO_BIN_EXE_skrymir"));
+        command.args(["run", path(&file), "-o", path(&out)]);
+        command.env("XDG_CACHE_HOME", folder.path());
+        if more {
+            command.args(["--cache", path(&cache)]);
+        }
+        assert!(command.status().unwrap().success());
+        assert_eq!(common::files(&cache, "bin").len(), left, "{name}");
+    }
+}
+
 /// An error of a scene names the scene; differences without an output are in the working folder, not beside the expected
 /// picture.
 #[test]
