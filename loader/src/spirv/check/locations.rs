@@ -141,6 +141,10 @@ impl Variable<'_, '_> {
             .unwrap_or(1);
         let element = array.map_or(ty, |array| array.word(2));
         let locations = self.locations(element, 0)?;
+        if locations == 0 {
+            // Such as samplers: any number of them takes no location.
+            return Ok(());
+        }
         let components = self.components(element, 0);
         for n in 0..u64::from(count) {
             let first = (u64::from(location) + locations.saturating_mul(n)).saturating_mul(4);
