@@ -4,7 +4,7 @@
 //! spirv-dis's time; throughput is bytes of SPIR-V per second.
 
 #[allow(dead_code)] // the tests use the rest
-#[path = "../tests/it/common.rs"]
+#[path = "../tests/it/files.rs"]
 mod common;
 #[allow(dead_code)] // the tests use the rest
 #[path = "../tests/it/spirv/module_text.rs"]

@@ -2,9 +2,10 @@
 # Mutation testing: cargo-mutants changes one operator or result of a crate at a time and runs the crate's own tests.
 # Usage: tests/mutants.sh [--shard K/N] CRATE...
 # CRATE is loader, num, utgard, compiler, lift, translate, vulkan, board, shim or emulator; --shard takes every Nth
-# mutant from the Kth on (0/10: a tenth of them). Prints a table with what was caught, missed, timed out, and did not
-# compile; the names of missed ones are in target/mutants/CRATE/mutants.out/missed.txt. tests/mutants.txt has accepted
-# ones: a regular expression of names per line, with the reason in a comment above it.
+# mutant from the Kth on (0/10: a tenth of them). The tests take shorter sweeps, and read ../shared/corpus if it exists.
+# Prints a table with what was caught, missed, timed out, and did not compile; the names of missed ones are in
+# target/mutants/CRATE/mutants.out/missed.txt. tests/mutants.txt has accepted ones: a regular expression of names per
+# line, with the reason in a comment above it.
 # Exits with 1 if less than 85 % of the mutants that compile were caught.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,7 +18,7 @@ while [ $# -gt 0 ]; do
     *) crates+=("$1") && shift ;;
     esac
 done
-[ ${#crates[@]} -gt 0 ] || { sed -n '2,9s/^# //p' "$0" >&2 && exit 2; }
+[ ${#crates[@]} -gt 0 ] || { sed -n '2,10s/^# //p' "$0" >&2 && exit 2; }
 need_packages gcc g++ libc6-dev
 need_rust
 cargo mutants --version >/dev/null 2>&1 || cargo install --quiet --locked cargo-mutants
@@ -27,6 +28,10 @@ accepted=()
 while read -r line; do
     case $line in '' | '#'*) ;; *) accepted+=(--exclude-re "$line") ;; esac
 done <tests/mutants.txt
+
+# The tests run from a copy of the checkout, which the corpus is not beside, and once per mutant.
+[ ! -d ../shared/corpus ] || SKRYMIR_CORPUS=$(realpath ../shared/corpus) && export SKRYMIR_CORPUS
+export SKRYMIR_QUICK=1 CARGO_PROFILE_DEV_DEBUG=0
 
 failed=0
 printf '%-12s %8s %8s %8s %10s %8s\n' crate caught missed timeout unviable rate

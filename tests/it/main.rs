@@ -3,10 +3,11 @@
 
 mod cli;
 mod common;
+#[allow(dead_code)] // the tests of crates use the rest
+mod files;
 mod gles;
 mod house;
 mod mali;
-mod mbs;
 mod page;
 mod properties;
 mod script;

@@ -50,7 +50,7 @@ impl Files {
         expect(0, &["as", &files.path("loop.s0"), "-o", &files.path("loop.sl")]);
         let sl = std::fs::read(files.path("good.sl")).unwrap();
         files.put("bad.sl", &sl[..sl.len() / 2]);
-        let sksl = loader::sksl::write(&crate::sksl::corpus::sample()).unwrap();
+        let sksl = loader::sksl::write(&crate::sksl::samples::tinted_wave()).unwrap();
         files.put("good.sksl", &sksl);
         files.put("bad.sksl", &sksl[..sksl.len() - 1]);
         files.put("nothing", b"nothing known");

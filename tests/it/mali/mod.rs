@@ -21,5 +21,4 @@ mod random;
 mod reach;
 mod replay;
 mod silicon;
-mod text;
 mod trim;

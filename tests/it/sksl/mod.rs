@@ -1,11 +1,11 @@
-//! SkSL binaries: format, rules, translation, pictures.
+//! SkSL binaries: translation, pictures.
 
 mod cli;
-pub(crate) mod corpus;
 mod corruption;
 mod eval;
 mod math;
 mod pictures;
+#[path = "../../../loader/tests/it/sksl/random_program.rs"]
 mod random_program;
 pub(crate) mod samples;
 mod translate;

@@ -236,3 +236,23 @@ pub(crate) fn narrow() -> Tree {
     body.push(b.statement(Statement::Return(Some(four))));
     b.define(main, &body).finish()
 }
+
+/// A checkerboard-like product of the coordinates, tinted by a uniform.
+pub(crate) fn tinted_wave() -> Tree {
+    let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
+    let tint = b.uniform("half4", "tint");
+    let at = b.parameter("float2", "p", 10009);
+    let main = b.function("half4", "main", &[at]);
+    let p = b.read(at);
+    let wave = b.call("float2", "sin", &[p]);
+    let x = b.expression(Expression::Swizzle {
+        base: wave,
+        components: [0; 4],
+        count: 1,
+    });
+    let half = b.construct(Command::CONSTRUCTOR_SCALAR_CAST, "half", &[x]);
+    let tint = b.read(tint);
+    let product = b.binary(tint, Operator::STAR, half);
+    let value = b.statement(Statement::Return(Some(product)));
+    b.define(main, &[value]).finish()
+}

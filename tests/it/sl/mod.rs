@@ -1,8 +1,4 @@
-//! Swanson SL libraries and their execution.
+//! The execution of Swanson SL libraries.
 
-mod corpus;
 mod memory;
-mod random;
-mod rules;
 mod run;
-mod text;

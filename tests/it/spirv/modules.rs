@@ -1,11 +1,15 @@
 //! Disassembly and assembly against SPIRV-Tools, over the corpus and modules built here from our own sources.
 
+#[path = "../../../loader/tests/it/spirv/instances.rs"]
+mod instances;
+
 use super::module_text;
 use crate::common;
 
 use super::samples::{self, all};
+use instances::{PRELUDE, instance, options, round_trip};
 use module_text::{Sample, bytes, grammar, in_pairs, installed, tool};
-use skrymir::loader::spirv::{asm, dis, grammar as tables, operand};
+use skrymir::loader::spirv::{asm, dis, operand};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -17,17 +21,6 @@ const OPTIONS: [&[&str]; 6] = [
     &["--comment"],
     &["--raw-id", "--comment", "--offsets"],
 ];
-
-fn options(flags: &[&str]) -> dis::Options {
-    dis::Options {
-        raw_id: flags.contains(&"--raw-id"),
-        indent: !flags.contains(&"--no-indent"),
-        offsets: flags.contains(&"--offsets"),
-        comment: flags.contains(&"--comment"),
-        header: !flags.contains(&"--no-header"),
-        nested: false,
-    }
-}
 
 fn compare(sample: &Sample, at: usize, folder: &Path) -> Vec<String> {
     let mut faults = Vec::new();
@@ -63,29 +56,19 @@ fn compare(sample: &Sample, at: usize, folder: &Path) -> Vec<String> {
             }
         }
     }
-    faults.extend(round_trip(sample));
+    faults.extend(round_trip(&sample.name, &sample.words));
     faults
 }
 
 /// Raw ids and the exact header reproduce the words.
-fn round_trip(sample: &Sample) -> Option<String> {
-    let text = dis::disassemble(grammar(), &sample.words, options(&["--raw-id"])).unwrap();
-    let again = asm::assemble(
-        grammar(),
-        &text,
-        asm::Options {
-            exact: true,
-            ..Default::default()
-        },
-    );
-    (again.as_ref() != Ok(&sample.words)).then(|| format!("{} exact round trip: {:?}", sample.name, again.err()))
-}
-
 #[test]
 fn text_and_words_as_the_reference() {
     let folder = tempfile::tempdir().unwrap();
     let all = all(folder.path());
-    let own: Vec<String> = all.iter().filter_map(round_trip).collect();
+    let own: Vec<String> = all
+        .iter()
+        .filter_map(|sample| round_trip(&sample.name, &sample.words))
+        .collect();
     assert!(own.is_empty(), "{own:#?}");
     if !installed("spirv-dis") {
         println!(
@@ -221,198 +204,6 @@ fn names_as_the_reference() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Header, a 32-bit integer type %1 and a value %2 of it.
-const PRELUDE: [u32; 13] = [
-    0x0723_0203,
-    0x10600,
-    0,
-    1000,
-    0,
-    21 | 4 << 16,
-    1,
-    32,
-    0,
-    43 | 4 << 16,
-    1,
-    2,
-    5,
-];
-
-fn instance(row: &tables::Row, choice: usize) -> Vec<u32> {
-    static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(100);
-    let mut words = vec![0];
-    let mut open: Vec<u16> = row.operands.iter().rev().map(|r| r.kind).collect();
-    while let Some(kind) = open.pop() {
-        let Some(table) = grammar().kind(kind) else { continue };
-        match &table.shape {
-            tables::Shape::ResultType => words.push(1),
-            tables::Shape::Result => words.push(NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)),
-            tables::Shape::String => words.extend([0x6f6c_6568, 0]),
-            tables::Shape::Composite(parts) => open.extend(parts.iter().rev()),
-            tables::Shape::Value | tables::Shape::Mask => {
-                let row = &table.enumerants[choice % table.enumerants.len()];
-                words.push(row.value);
-                open.extend(row.parameters.iter().rev().map(|p| p.kind));
-            }
-            // OpSpecConstantOp of OpIAdd, whose two operands follow.
-            tables::Shape::SpecOp => words.extend([128, 2, 2]),
-            _ => words.push(2),
-        }
-    }
-    words[0] = row.opcode | (words.len() as u32) << 16;
-    words
-}
-
-/// The built-in grammar is from newer headers than most machines have; common entries must have the same names.
-#[test]
-fn built_in_tables_hold_those_of_the_headers() {
-    let folder = Path::new("/usr/include/spirv/unified1");
-    if !folder.is_dir() {
-        println!("spirv-headers is not installed: the tables are not compared");
-        return;
-    }
-    let mut files: Vec<(String, String)> = common::files(folder, "json")
-        .into_iter()
-        .map(|path| {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            (name, std::fs::read_to_string(path).unwrap())
-        })
-        .collect();
-    files.retain(|(name, _)| name.ends_with(".grammar.json"));
-    let (core, _) = tables::read_json(&files.iter().find(|f| f.0.contains("core")).unwrap().1, None).unwrap();
-    let ours = tables::Grammar::builtin();
-    for row in &core.instructions {
-        let number = ours.row_named(&row.opname).map(|row| row.opcode);
-        assert_eq!(number, Some(row.opcode), "{}", row.opname);
-    }
-    for kind in &core.operand_kinds {
-        for row in &kind.enumerants {
-            let number = ours.number(&kind.kind, &row.enumerant);
-            assert_eq!(number, row.value.value(), "{} {}", kind.kind, row.enumerant);
-        }
-    }
-    for (name, text) in &files {
-        let (model, report) = tables::read_json(text, Some(&core).filter(|_| !name.contains("core"))).unwrap();
-        assert!(report.is_valid(), "{name}: {report:?}");
-        // The model keeps every member of the file.
-        let again = serde_json::to_value(&model).unwrap();
-        let original: serde_json::Value = serde_json::from_str(text).unwrap();
-        let rows = |v: &serde_json::Value| v["instructions"].as_array().unwrap().len();
-        assert_eq!(rows(&again), rows(&original), "{name}");
-    }
-}
-
-#[test]
-fn grammar_faults_have_json_paths() {
-    let base = r#"{"magic_number":"0x07230203","major_version":1,"minor_version":6,"revision":1,"instructions":[
-        {"opname":"OpX","opcode":1,"operands":[{"kind":"IdRef"},{"kind":"M"}],"capabilities":["A"]}],
-        "operand_kinds":[{"category":"Id","kind":"IdRef"},{"category":"BitEnum","kind":"M","enumerants":[{"enumerant":"None","value":"0x0"}]},
-        {"category":"Composite","kind":"Pair","bases":["IdRef","IdRef"]},
-        {"category":"ValueEnum","kind":"Capability","enumerants":[{"enumerant":"A","value":0,"version":"1.0","provisional":true}]}]}"#;
-    let (model, report) = tables::read_json(base, None).unwrap();
-    assert!(report.diagnostics.is_empty(), "{report:?}");
-    assert!(
-        model.operand_kinds[3].enumerants[0]
-            .needs
-            .rest
-            .contains_key("provisional")
-    );
-    for (from, to, rule, path) in [
-        ("0x07230203", "0x07230204", "magic-number", "$.magic_number"),
-        (
-            r#"{"kind":"IdRef"},"#,
-            r#"{"kind":"IdRaf"},"#,
-            "unknown-kind",
-            "$.instructions[0].operands[0].kind",
-        ),
-        (
-            r#"{"kind":"IdRef"},"#,
-            r#"{"kind":"IdRef","quantifier":"+"},"#,
-            "quantifier",
-            "$.instructions[0].operands[0].quantifier",
-        ),
-        (
-            r#"{"kind":"IdRef"},"#,
-            r#"{"kind":"IdRef","quantifier":"?"},"#,
-            "quantifier-order",
-            "$.instructions[0].operands[1]",
-        ),
-        (
-            r#"["A"]"#,
-            r#"["B"]"#,
-            "unknown-capability",
-            "$.instructions[0].capabilities[0]",
-        ),
-        (
-            r#""0x0""#,
-            r#""0x3""#,
-            "mask-bits",
-            "$.operand_kinds[1].enumerants[0].value",
-        ),
-        (
-            r#""0x0""#,
-            r#""zero""#,
-            "value",
-            "$.operand_kinds[1].enumerants[0].value",
-        ),
-        (
-            r#"["IdRef","IdRef"]"#,
-            r#"["IdRef","Pair"]"#,
-            "nested-composite",
-            "$.operand_kinds[2].bases[1]",
-        ),
-        (r#"["IdRef","IdRef"]"#, "[]", "no-bases", "$.operand_kinds[2]"),
-        ("BitEnum", "BitEnums", "category", "$.operand_kinds[1].category"),
-        (
-            r#""version":"1.0""#,
-            r#""version":"one""#,
-            "version",
-            "$.operand_kinds[3].enumerants[0].version",
-        ),
-        (r#""opname":"OpX""#, r#""opname":"X""#, "op-prefix", "$.instructions[0]"),
-    ] {
-        assert!(base.contains(from));
-        let (_, report) = tables::read_json(&base.replacen(from, to, 1), None).unwrap();
-        assert!(
-            report.diagnostics.iter().any(|d| d.rule == rule && d.place == path),
-            "{rule} {path}: {report:?}"
-        );
-    }
-    let error = tables::read_json(&base.replace(r#""opcode":1"#, r#""opcode":"one""#), None).unwrap_err();
-    assert!(error.to_string().contains("$.instructions[0].opcode"), "{error}");
-}
-
-#[test]
-fn errors_point_at_the_place() {
-    let text = "OpCapability Shader\n%1 = OpTypeInt 32 0\n%2 = OpVariable %1 Inputs\n";
-    let error = asm::assemble(grammar(), text, Default::default()).unwrap_err();
-    assert_eq!((error.line, error.column), (3, 20));
-    assert_eq!(error.message, "OpVariable: expected StorageClass, found `Inputs`");
-    let shown = error.render(text, "a.spvasm");
-    assert!(
-        shown.contains("--> a.spvasm:3:20") && shown.contains("^^^^^^"),
-        "{shown}"
-    );
-    for (text, at, part) in [
-        ("OpNop 1", (1, 7), "no further operand"),
-        ("%1 = OpNop", (1, 1), "no result"),
-        ("OpTypeVoid", (1, 1), "has a result"),
-        ("OpCapability", (1, 1), "expected Capability"),
-        ("OpFoo", (1, 1), "is not an opcode"),
-        ("%1 OpTypeVoid", (1, 4), "expected `=`"),
-        ("OpName %1 abc", (1, 11), "string in quotation marks"),
-        (
-            "%1 = OpTypeInt 8 1\n%2 = OpConstant %1 128",
-            (2, 20),
-            "8-bit signed integer",
-        ),
-    ] {
-        let error = asm::assemble(grammar(), text, Default::default()).unwrap_err();
-        assert_eq!((error.line, error.column), at, "{text}: {error}");
-        assert!(error.message.contains(part), "{error}");
-    }
-}
-
 /// Any words: walked, printed, assembled again to the same words where they walk.
 #[test]
 fn any_words_print_and_come_back() {
@@ -443,28 +234,6 @@ fn any_words_print_and_come_back() {
     }
     println!("{printed} texts, {refused} refused");
     assert!(printed > 50 && refused > 0);
-}
-
-/// Our own assembly samples print as the texts beside them (`BLESS=1` rewrites them).
-#[test]
-fn samples_print_as_kept() {
-    for path in common::files(&common::data("spirv"), "spvasm") {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let words = asm::assemble(grammar(), &text, Default::default()).unwrap();
-        let printed = dis::disassemble(grammar(), &words, options(&["--comment", "--offsets"])).unwrap();
-        let kept = path.with_extension("dis");
-        if std::env::var_os("BLESS").is_some() {
-            std::fs::write(&kept, &printed).unwrap();
-        }
-        assert_eq!(printed, std::fs::read_to_string(&kept).unwrap(), "{}", kept.display());
-        assert_eq!(
-            round_trip(&Sample {
-                name: kept.display().to_string(),
-                words
-            }),
-            None
-        );
-    }
 }
 
 /// A grammar given at run time adds opcodes, enumerants and whole sets.
@@ -513,23 +282,4 @@ fn grammars_at_run_time() {
         "{plain}"
     );
     assert!(plain.contains("!0x00051b57 !7777"), "{plain}");
-}
-
-/// A long name with many uses does not exhaust memory.
-#[test]
-fn long_names_are_bounded() {
-    let mut text = format!("OpName %x \"{}\"\n", "n".repeat(200_000));
-    text += &format!("%t = OpTypeStruct{}\n", " %x".repeat(60_000));
-    let words = asm::assemble(grammar(), &text, Default::default()).unwrap();
-    let error = dis::disassemble(grammar(), &words, options(&[])).unwrap_err();
-    assert_eq!(error.kind(), skrymir::loader::ErrorKind::Unsupported, "{error}");
-    assert!(dis::disassemble(grammar(), &words, options(&["--raw-id"])).is_ok());
-    // Every array names its element twice: names that double stop at the budget.
-    let mut text = String::from("%1 = OpTypeVoid\n");
-    (2..400).for_each(|n| text += &format!("%{n} = OpTypeArray %{} %{}\n", n - 1, n - 1));
-    let words = asm::assemble(grammar(), &text, Default::default()).unwrap();
-    match dis::disassemble(grammar(), &words, options(&[])) {
-        Ok(text) => assert!(text.len() < words.len() * 4 * 64 + (1 << 20)),
-        Err(error) => assert_eq!(error.kind(), skrymir::loader::ErrorKind::Unsupported, "{error}"),
-    }
 }

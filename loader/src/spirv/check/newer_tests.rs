@@ -1,5 +1,4 @@
-//! Rules of built-in variables, meshes, layouts and variable pointers, each broken once; renumbered ids; and
-//! SPIRV-Tools' own tests, if present beside the checkout.
+//! Rules of built-in variables, meshes, layouts and variable pointers, each broken once; renumbered ids.
 
 use super::validate_for;
 use crate::Severity;
@@ -7,7 +6,6 @@ use crate::spirv::asm::{Options, assemble};
 use crate::spirv::grammar::Shape;
 use crate::spirv::operand::{Context, operands};
 use crate::spirv::{Grammar, HEADER_WORDS, TargetEnv, instructions};
-use std::path::Path;
 
 const VERTEX: &str = "OpCapability Shader\nOpCapability GroupNonUniform\nOpMemoryModel Logical GLSL450\nOpEntryPoint Vertex %main \"main\" %index %out\n\
                       OpDecorate %index BuiltIn VertexIndex\nOpDecorate %block Block\nOpMemberDecorate %block 0 BuiltIn Position\n\
@@ -304,46 +302,4 @@ fn verdicts_do_not_depend_on_id_numbers() {
         let other = renumbered(&words_of(&text.replacen(from, to, 1)), &mut random);
         assert!(finding(&other).is_some(), "{to:?}");
     }
-}
-
-/// SPIRV-Tools' tests of its validator, with the verdict of its newest suite or of the version in distributions.
-#[test]
-fn the_tests_of_spirv_tools_get_their_verdicts() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus/spirv/validator-tests");
-    let Ok(table) = std::fs::read_to_string(folder.join("verdicts.tsv")) else {
-        assert!(
-            std::env::var_os("SKRYMIR_NEED_CORPUS").is_none(),
-            "no {}",
-            folder.display()
-        );
-        println!("0 tests of SPIRV-Tools: not present");
-        return;
-    };
-    let (mut all, mut newest, mut wrong) = (0, 0, Vec::new());
-    for line in table.lines().filter(|line| !line.starts_with('#')) {
-        let fields: Vec<&str> = line.split('\t').collect();
-        let [name, env, suite, installed] = fields[..] else {
-            panic!("{line}")
-        };
-        let text = std::fs::read_to_string(folder.join(format!("{name}.spvasm"))).expect("a test of the table");
-        let env = TargetEnv::named(env).expect("a known environment");
-        let options = Options {
-            preserve_numeric_ids: true,
-            version: Some(env.version()),
-            ..Options::default()
-        };
-        let words = assemble(Grammar::builtin(), &text, options).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let report = validate_for(Grammar::builtin(), &words, env);
-        let verdict = if report.is_valid() { "Valid" } else { "Invalid" };
-        all += 1;
-        newest += usize::from(verdict == suite);
-        if verdict != suite && verdict != installed {
-            wrong.push(format!("{name}: {report:?}"));
-        }
-    }
-    println!(
-        "{all} tests of SPIRV-Tools, {newest} as its newest suite has them, {} wrong",
-        wrong.len()
-    );
-    assert!(wrong.is_empty(), "{wrong:#?}");
 }

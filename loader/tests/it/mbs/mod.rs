@@ -1,5 +1,3 @@
 //! The MBS container.
 
-mod corpus;
-mod robustness;
 mod rules;

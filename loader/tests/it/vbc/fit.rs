@@ -59,7 +59,7 @@ fn every_stage_stays_valid_in_every_mode() {
         for mode in MODES {
             let fitted = fit(&words, &mode).unwrap_or_else(|error| panic!("{name} {mode:?}: {error}"));
             check_structure(&name, &words, &mode, &fitted);
-            match translate::validate::spirv_val::validate(&fitted.words) {
+            match loader::spirv::spirv_val::validate(&fitted.words) {
                 Some(Ok(())) => valid += 1,
                 Some(Err(why)) => panic!("{name} {mode:?}: {why}"),
                 None => judged = false,

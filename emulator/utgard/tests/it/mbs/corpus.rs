@@ -8,8 +8,7 @@ use utgard::{gp, pp, shader, stats};
 
 /// Our own samples as text.
 fn samples() -> Vec<(PathBuf, String)> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let folders = [root.join("tests/data/mali"), root.join("examples/mali")];
+    let folders = [common::data("mali"), common::root().join("examples/mali")];
     let files = folders.iter().flat_map(|folder| common::files(folder, "s"));
     files
         .map(|path| (path.clone(), std::fs::read_to_string(path).unwrap()))
@@ -88,6 +87,16 @@ fn samples_assemble_and_come_back() {
         let name = path.display().to_string();
         let mbs = shader::assemble(text).unwrap_or_else(|error| panic!("{}", error.render(text, &name)));
         comes_back(&name, &mbs.write());
+        // The loader's own tests read some of them as files (`BLESS=1` rewrites those).
+        let file = common::data("mbs")
+            .join(path.file_name().unwrap())
+            .with_extension("mbs");
+        if file.exists() {
+            if std::env::var_os("BLESS").is_some() {
+                std::fs::write(&file, mbs.write()).unwrap();
+            }
+            assert_eq!(mbs.write(), std::fs::read(&file).unwrap(), "{}", file.display());
+        }
     }
     println!("{} samples assemble and come back", samples.len());
 }

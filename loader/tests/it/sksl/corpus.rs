@@ -1,6 +1,6 @@
 //! Every file of Skia's encoder: read to the last byte, printed as Skia prints it, written back byte for byte.
 
-use super::random_program;
+use super::{random_program, samples};
 use crate::common;
 
 use loader::sksl;
@@ -56,30 +56,9 @@ fn every_file_reads_prints_and_writes_back() {
     assert!(wrong.is_empty(), "{} files differ", wrong.len());
 }
 
-/// Our own sample: a checkerboard-like product of the coordinates, tinted by a uniform.
-pub(crate) fn sample() -> sksl::Tree {
-    use sksl::*;
-    let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
-    let tint = b.uniform("half4", "tint");
-    let at = b.parameter("float2", "p", 10009);
-    let main = b.function("half4", "main", &[at]);
-    let p = b.read(at);
-    let wave = b.call("float2", "sin", &[p]);
-    let x = b.expression(Expression::Swizzle {
-        base: wave,
-        components: [0; 4],
-        count: 1,
-    });
-    let half = b.construct(Command::CONSTRUCTOR_SCALAR_CAST, "half", &[x]);
-    let tint = b.read(tint);
-    let product = b.binary(tint, Operator::STAR, half);
-    let value = b.statement(Statement::Return(Some(product)));
-    b.define(main, &[value]).finish()
-}
-
 #[test]
 fn own_sample_round_trips() {
-    let tree = sample();
+    let tree = samples::tinted_wave();
     let bytes = sksl::write(&tree).unwrap();
     assert!(sksl::detect(&bytes));
     let again = sksl::read(&bytes).unwrap();
@@ -106,7 +85,7 @@ fn random_programs_round_trip() {
 
 #[test]
 fn other_versions_and_foreign_bytes_have_distinct_errors() {
-    let mut bytes = sksl::write(&sample()).unwrap();
+    let mut bytes = sksl::write(&samples::tinted_wave()).unwrap();
     bytes[0] = 10;
     assert!(sksl::detect(&bytes));
     let error = sksl::read(&bytes).unwrap_err();

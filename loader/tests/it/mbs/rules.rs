@@ -1,15 +1,15 @@
 //! For every rule of the MBS format, one change to a valid file violates it, and the finding names it.
 
+use crate::common;
+
 use loader::mbs::chunk::{Body, Chunk};
 use loader::mbs::{Mbs, Program, RULES, SymbolType, validate};
-use utgard::shader;
 
 fn good() -> [Mbs; 2] {
-    let read = |name: &str| {
-        let path = format!("{}/tests/data/mali/{name}.s", env!("CARGO_MANIFEST_DIR"));
-        shader::assemble(&std::fs::read_to_string(path).unwrap()).unwrap()
-    };
-    [read("every_gp"), read("every_pp")]
+    ["every_gp", "every_pp"].map(|name| {
+        let path = common::data("mbs").join(name).with_extension("mbs");
+        Mbs::read(&std::fs::read(path).unwrap()).unwrap()
+    })
 }
 
 /// The rules that a file violates.

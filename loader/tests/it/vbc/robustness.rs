@@ -53,6 +53,7 @@ fn on_all_cores(
     count: fn(&[u8]) -> usize,
     case: impl Fn(&mut Vec<u8>, usize) -> bool + Sync,
 ) -> (usize, usize) {
+    let step = common::quick_step(101);
     const CHUNK: usize = 512;
     let chunks: Vec<_> = files
         .iter()
@@ -64,7 +65,7 @@ fn on_all_cores(
             scope.spawn(|| {
                 while let Some(&(name, bytes, from)) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let mut work = bytes.clone();
-                    for index in from..count(bytes).min(from + CHUNK) {
+                    for index in (from..count(bytes).min(from + CHUNK)).step_by(step) {
                         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| case(&mut work, index)));
                         let was_read = result.unwrap_or_else(|_| panic!("{name}, case {index}"));
                         read.fetch_add(was_read.into(), Ordering::Relaxed);

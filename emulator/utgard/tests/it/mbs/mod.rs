@@ -1,0 +1,4 @@
+//! MBS files as text.
+
+mod corpus;
+mod robustness;

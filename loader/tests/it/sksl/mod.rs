@@ -1,0 +1,8 @@
+//! SkSL binaries: format and rules.
+
+mod corpus;
+mod corruption;
+mod random_program;
+#[path = "../../../../tests/it/sksl/samples.rs"]
+#[allow(dead_code)] // other tests use the rest
+mod samples;

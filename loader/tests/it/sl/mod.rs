@@ -1,0 +1,6 @@
+//! Swanson SL libraries.
+
+mod corpus;
+mod random;
+mod rules;
+mod text;

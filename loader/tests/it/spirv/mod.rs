@@ -1,0 +1,5 @@
+//! SPIR-V: text and rules.
+
+mod instances;
+mod text;
+mod verdicts;
