@@ -41,7 +41,7 @@ for crate in "${crates[@]}"; do
     # Exit codes 2 and 3 say that mutants were missed or timed out, which the table shows.
     code=0
     cargo mutants --package "skrymir-$crate" --output "$out" --no-shuffle --colors never --minimum-test-timeout 20 \
-        ${shard:+--shard "$shard" --sharding round-robin} "${accepted[@]}" >"$out/log" 2>&1 || code=$?
+        ${shard:+--shard "$shard" --sharding round-robin} "${accepted[@]}" -- --lib --tests >"$out/log" 2>&1 || code=$?
     case $code in 0 | 2 | 3) ;; *) tail -20 "$out/log" >&2 && exit 1 ;; esac
     count() { wc -l <"$out/mutants.out/$1.txt"; }
     caught=$(count caught) missed=$(count missed) timeout=$(count timeout) unviable=$(count unviable)

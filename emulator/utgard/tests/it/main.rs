@@ -7,4 +7,8 @@ extern crate skrymir_utgard as utgard;
 #[allow(dead_code)] // other tests use the rest
 mod common;
 mod mbs;
+mod meaning;
+mod parse;
+mod random;
 mod text;
+mod verify;
