@@ -226,6 +226,9 @@ mod tests {
             // The second where they cannot be ordered.
             ("min", One::min(f32::NAN, 2.0), 2.0),
             ("max", One::max(f32::NAN, 2.0), 2.0),
+            // And where they are equal, as zeros of different signs are.
+            ("min", One::min(0.0, -0.0), -0.0),
+            ("max", One::max(-0.0, 0.0), 0.0),
             ("select", One::select(true, 3.0, 0.5), 3.0),
             ("select", One::select(false, 3.0, 0.5), 0.5),
         ];
@@ -276,5 +279,7 @@ mod tests {
         let words = [0x0403_0201, 0x0807_0605, 0xfcfd_feff];
         assert_eq!(One::texels(&words, 0.0, 1.0), [5.0, 6.0, 7.0, 8.0]);
         assert_eq!(One::texels(&words, 1.0, 1.0), [255.0, 254.0, 253.0, 252.0]);
+        // Past the end, the last.
+        assert_eq!(One::texels(&words, 2.0, 9.0), [255.0, 254.0, 253.0, 252.0]);
     }
 }

@@ -33,3 +33,15 @@ impl std::ops::DerefMut for Row {
 
 /// A bit for every lane, lane 0 in the lowest.
 pub type Mask = u128;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_their_lanes() {
+        let mut row = Row::splat(2.5);
+        row[7] = 3.5;
+        assert_eq!((row.0[7], row.0[8], row[7], row[8]), (3.5, 2.5, 3.5, 2.5));
+    }
+}
