@@ -103,7 +103,7 @@ fn mutants_of(name: &str, words: &[u32]) -> Vec<Vec<u32>> {
 
 /// The environment that a mutant is judged for: none, or Vulkan.
 fn environment(at: usize) -> Option<TargetEnv> {
-    (at % 3 == 0).then(|| TargetEnv::named("vulkan1.2").unwrap())
+    at.is_multiple_of(3).then(|| TargetEnv::named("vulkan1.2").unwrap())
 }
 
 /// SPIRV-Tools' verdicts on mutants, recorded in `tests/data/spirv/verdicts.txt`: `v` for valid, `i` for invalid, `-`
