@@ -601,7 +601,7 @@ fn vertex_programs_have_positions_memory_and_branches() {
     };
     let given = vertex("nop", &given);
     assert!(
-        given.contains("(((b.x - 9f) / 8f) / b.w), (((b.y - 7f) / -4f) / b.w), (b.z / b.w), (1f / b.w)"),
+        given.contains("(((b.x + -9f) / 8f) / b.w), (((b.y + -7f) / -4f) / b.w), (b.z / b.w), (1f / b.w)"),
         "{given}"
     );
 }
