@@ -4,8 +4,8 @@
 //! 32-bit floats shows how much of the difference comes from precision alone.
 
 use super::transform::{Editor, build, opcode};
-use super::{Grammar, ModuleIndex, decoration, op};
-use crate::Result;
+use super::{Grammar, ModuleIndex, capability, decoration, op};
+use crate::{Error, Result};
 use std::collections::HashMap;
 
 const QUANTIZE: u16 = 116;
@@ -27,9 +27,13 @@ mod glsl {
 /// two (reciprocal, product), and a sine takes its angle in turns, as on such processors.
 ///
 /// # Errors
-/// Invalid if the module cannot be walked.
+/// Invalid if the module cannot be walked; Unsupported for kernels, which have no such instruction.
 pub fn half_steps(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
+    let has = |capability| index.capabilities().contains(&capability);
+    if has(capability::KERNEL) && !has(capability::SHADER) {
+        return Err(Error::unsupported("spirv", "half precision of kernels"));
+    }
     let mut module = Editor::new(&index)?;
     let grammar = Grammar::builtin();
     let mut rounding = Rounding {

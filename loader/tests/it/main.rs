@@ -3,6 +3,7 @@
 
 extern crate skrymir_loader as loader;
 
+mod basics;
 #[path = "../../../tests/it/files.rs"]
 #[allow(dead_code)] // other tests use the rest
 mod common;

@@ -46,6 +46,9 @@ pub(crate) fn leave_out(words: &[u32]) -> Result<Vec<u32>> {
             NO_WRAP.contains(kind) || *kind == decoration::NON_READABLE && buffers.contains(id)
         }
         (op::MEMBER_DECORATE, [_, id, _, kind, ..]) => *kind == decoration::NON_READABLE && buffers.contains(id),
+        // HLSL's semantics and counter buffers, which need the extensions above.
+        (op::DECORATE_STRING | op::MEMBER_DECORATE_STRING, _) => true,
+        (op::DECORATE_ID, [_, _, kind, ..]) => *kind == decoration::COUNTER_BUFFER,
         _ => false,
     };
     if !module.body.iter().any(goes) {

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod corruption;
+mod entries;
 mod random_program;
 #[path = "../../../../tests/it/sksl/samples.rs"]
 #[allow(dead_code)] // other tests use the rest

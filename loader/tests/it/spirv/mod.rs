@@ -2,5 +2,7 @@
 
 mod instances;
 mod mutants;
+mod passes;
+mod summary;
 mod text;
 mod verdicts;

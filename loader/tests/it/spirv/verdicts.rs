@@ -60,7 +60,7 @@ fn arrays_of_what_has_no_location_are_checked_at_once() {
 }
 
 /// The modules whose mutants have recorded verdicts: our own, and the public ones of the corpus.
-fn modules() -> BTreeMap<String, Vec<u32>> {
+pub(super) fn modules() -> BTreeMap<String, Vec<u32>> {
     let mut all = BTreeMap::new();
     for path in common::files(&common::data("spirv"), "spvasm") {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -91,7 +91,7 @@ fn modules() -> BTreeMap<String, Vec<u32>> {
 }
 
 /// Mutants of a module, the same ones each time.
-fn mutants_of(name: &str, words: &[u32]) -> Vec<Vec<u32>> {
+pub(super) fn mutants_of(name: &str, words: &[u32]) -> Vec<Vec<u32>> {
     let seed = name
         .bytes()
         .fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
