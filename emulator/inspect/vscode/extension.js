@@ -1,4 +1,5 @@
 // Starts `skrymir dap` for debug sessions, and fills in a launch without a launch.json.
+const { spawnSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
 const vscode = require("vscode");
@@ -48,6 +49,9 @@ function activate(context) {
   const factory = {
     createDebugAdapterDescriptor(session) {
       const command = vscode.workspace.getConfiguration("skrymir", session.workspaceFolder?.uri).get("path", "skrymir");
+      // An editor ends the session without a word if there is no such command.
+      const { error } = spawnSync(command, ["--version"], { timeout: 10000 });
+      if (error) throw new Error(`Skrymir: "${command}" does not start (${error.code}). The setting skrymir.path names the command.`);
       return new vscode.DebugAdapterExecutable(command, ["dap"]);
     },
   };

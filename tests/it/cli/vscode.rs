@@ -101,9 +101,10 @@ fn it_launches_the_current_file() {
     let script = "
 const module_ = require('module'), load = module_._load;
 const registered = {};
+let path = process.execPath;
 const vscode = {
   window: { activeTextEditor: { document: { uri: { scheme: 'file', fsPath: '/a/x.frag' } } } },
-  workspace: { getConfiguration: () => ({ get: () => '/bin/other' }) },
+  workspace: { getConfiguration: () => ({ get: () => path }) },
   debug: {
     registerDebugConfigurationProvider: (type, provider) => { registered.provider = provider; },
     registerDebugAdapterDescriptorFactory: (type, factory) => { registered.factory = factory; },
@@ -116,8 +117,12 @@ activate({ subscriptions: [] });
 const there = (file) => file === '/a/x.vert';
 registered.provider.resolveDebugConfiguration(undefined, { program: 'job.trace' }).then((kept) => console.log(JSON.stringify([
   launchOf('/a/x.frag', there), launchOf('/a/x.frag', () => false) ?? null, launchOf('/a/both.wgsl', there), kept,
-  registered.factory.createDebugAdapterDescriptor({}),
+  registered.factory.createDebugAdapterDescriptor({}), refused(),
 ])));
+function refused() {
+  path = '/no/such/skrymir';
+  try { return registered.factory.createDebugAdapterDescriptor({}); } catch (error) { return error.message; }
+}
 ";
     let done = Command::new("node")
         .args(["-e", script])
@@ -131,8 +136,8 @@ registered.provider.resolveDebugConfiguration(undefined, { program: 'job.trace' 
     assert!(answers[1].is_null(), "a shader without a neighbour");
     assert_eq!(answers[2]["program"], "/a/both.wgsl");
     assert_eq!(answers[3], serde_json::json!({ "program": "job.trace" }));
-    assert_eq!(
-        answers[4],
-        serde_json::json!({ "command": "/bin/other", "args": ["dap"] })
-    );
+    assert_eq!(answers[4]["args"], serde_json::json!(["dap"]));
+    let refused = answers[5].as_str().expect("a command that does not start is an error");
+    let named = ["/no/such/skrymir", "ENOENT", "skrymir.path"];
+    assert!(named.iter().all(|name| refused.contains(name)), "{refused}");
 }
