@@ -280,6 +280,7 @@ pub struct AsArgs {
   skrymir run shader.vbc -o out.png --scene scene.toml
   skrymir run picture.frag -o out.png --size 640x480 --set tint=1,0.5,0,1
   skrymir run waves.frag -o wave.png --frames 120
+  skrymir run waves.frag --view --size 640x480
   skrymir run lit.vert lit.frag -o out.png
   skrymir run effect.sksl.bin -o out.png --expect good.png --tolerance 2
   skrymir run sum.comp --dispatch 64 --scene data.toml --read 1=sum.bin
@@ -324,10 +325,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, default_value_t)]
     pub bind: Bind,
     /// Read a slot back after the draw and write its bytes to a file
-    #[arg(long, value_name = "SLOT=FILE", value_parser = parse_read)]
+    #[arg(long, value_name = "SLOT=FILE", value_parser = parse_read, conflicts_with = "view")]
     pub read: Vec<(u8, PathBuf)>,
     /// Use the validation layer; any message is a failure
-    #[arg(long)]
+    #[arg(long, conflicts_with = "view")]
     pub validation: bool,
     /// Time limit of the whole run, including the driver's compiler, in seconds [default: 900; for a script, 30 for
     /// each use of the device]
@@ -349,7 +350,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_groups, requires = "dispatch")]
     pub local_size: Option<[u32; 3]>,
     /// Print the time of each part
-    #[arg(long)]
+    #[arg(long, conflicts_with = "view")]
     pub timing: bool,
     /// Print pictures and times, a compute shader's buffers, or the verdicts of scripts as one JSON document
     /// (`skrymir schema run`, `run-compute`, `run-scripts`)
@@ -392,6 +393,7 @@ pub(crate) const DRAW_FLAGS: &[&str] = &[
     "time",
     "frames",
     "rate",
+    "view",
     "device",
     "bind",
     "read",

@@ -8,6 +8,7 @@ use crate::cli::log::Waiting;
 use crate::cli::outcome::{Failure, Outcome, apart, print_json, read, read_text, write};
 use crate::cli::picture::{save, to_json};
 use crate::cli::uniforms::{UniformArgs, at};
+use crate::cli::view::Shown;
 use crate::cli::watch::run_on_change;
 use clap::Args;
 use emulator::exec::Engine;
@@ -16,8 +17,8 @@ use loader::mbs;
 use runner::lifted;
 use runner::link::File;
 use runner::mali::{self, Pair};
-use scene::Scene;
 use scene::picture::Picture;
+use scene::{Scene, apply};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use utgard::shader;
@@ -43,7 +44,7 @@ pub(crate) struct DrawArgs {
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
     /// Output file for the picture
-    #[arg(short, long, value_parser = crate::cli::picture::name(), required_unless_present_any = ["expect", "record", "trace", "watch_pixel", "profile", "lcov", "json"])]
+    #[arg(short, long, value_parser = crate::cli::picture::name(), required_unless_present_any = ["expect", "record", "trace", "watch_pixel", "profile", "lcov", "json", "view"])]
     pub output: Option<PathBuf>,
     /// Write the jobs as a recording for `skrymir replay`
     #[arg(long, value_name = "FILE")]
@@ -67,12 +68,13 @@ pub(crate) struct DrawArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &DrawArgs) -> Outcome {
-    if !args.watch {
-        return draw(args);
-    }
     let files = [Some(&args.vertex), args.fragment.as_ref(), args.scene.as_ref()];
     let files: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
-    run_on_change(&files, || draw(args))
+    match args {
+        DrawArgs { watch: true, .. } => run_on_change(&files, || draw(args)),
+        _ if args.uniforms.view => view(args, &files),
+        _ => draw(args),
+    }
 }
 
 /// A pair, a scene and the picture's destination, for `draw` and `run` on the emulator.
@@ -107,6 +109,19 @@ impl Drawing<'_> {
     pub(super) fn draw(&self, pair: &Pair, scene: &Scene, engine: Box<dyn Engine>, threads: usize) -> Outcome<Picture> {
         let _drawing = Waiting::new("drawing");
         mali::draw(pair, scene, engine, threads).map_err(|error| fault(error.into()))
+    }
+
+    /// Shows the pictures on a page.
+    pub(super) fn view(&self, files: &[&Path], picture: impl Fn(&Pair, &Scene) -> Outcome<Picture>) -> Outcome {
+        let picture = &picture;
+        crate::cli::view::show(files, self.uniforms, || {
+            let (pair, scene) = self.load()?;
+            let interface = mali::interface(&pair)?;
+            Ok(Shown {
+                is_animated: apply::has_time(&interface),
+                draw: Box::new(move |seconds| picture(&pair, &at(&interface, &scene, seconds)?)),
+            })
+        })
     }
 
     /// The picture, if there is one, as JSON.
@@ -155,9 +170,17 @@ pub(super) fn with_files<T>(
     work(&file((first, &bytes)), second.map(file).as_ref())
 }
 
-fn draw(args: &DrawArgs) -> Outcome {
-    apart(args.running.is_json(), args.output.as_deref())?;
-    let drawing = Drawing {
+fn drawing(args: &DrawArgs) -> Outcome<Drawing<'_>> {
+    let flag = match args.uniforms.view {
+        true => Some("--view"),
+        false => args.uniforms.frames.map(|_| "--frames"),
+    };
+    if let Some(flag) = flag.filter(|_| args.record.is_some() || args.running.has_output()) {
+        return Err(Failure::usage(format_args!(
+            "{flag} draws several pictures: recordings and observations are of one"
+        )));
+    }
+    Ok(Drawing {
         vertex: &args.vertex,
         fragment: args.fragment.as_deref(),
         scene: args.scene.as_deref(),
@@ -167,12 +190,29 @@ fn draw(args: &DrawArgs) -> Outcome {
         vertices: args.vertices,
         output: args.output.as_deref(),
         expected: &args.expected,
-    };
-    if args.uniforms.frames.is_some() && (args.record.is_some() || args.running.has_output()) {
-        return Err(Failure::usage(
-            "--frames draws several pictures: recordings and observations are of one",
-        ));
+    })
+}
+
+/// Shows the pictures on a page.
+fn view(args: &DrawArgs, files: &[&Path]) -> Outcome {
+    let drawing = drawing(args)?;
+    if args.running.is_vulkan()? {
+        let context = open()?;
+        return drawing.view(files, |pair, scene| {
+            lifted::draw(&context, pair, scene, true).map_err(|error| fault(error.into()))
+        });
     }
+    let (engine, threads) = args.running.unobserved()?;
+    drawing.view(files, |pair, scene| drawing.draw(pair, scene, engine(), threads))
+}
+
+fn open() -> Outcome<vulkan::Context> {
+    vulkan::Context::new(&vulkan::Options::default()).map_err(|error| Failure::Trouble(error.into()))
+}
+
+fn draw(args: &DrawArgs) -> Outcome {
+    apart(args.running.is_json(), args.output.as_deref())?;
+    let drawing = drawing(args)?;
     let (pair, scene) = drawing.load()?;
     let interface = mali::interface(&pair)?;
     for (seconds, file) in args.uniforms.pictures(args.output.as_deref())? {
@@ -192,9 +232,7 @@ fn picture(args: &DrawArgs, drawing: &Drawing<'_>, pair: &Pair, scene: &Scene, f
         return Ok(());
     }
     if args.running.is_vulkan()? {
-        let context =
-            vulkan::Context::new(&vulkan::Options::default()).map_err(|error| Failure::Trouble(error.into()))?;
-        let picture = lifted::draw(&context, pair, scene, true).map_err(|error| fault(error.into()))?;
+        let picture = lifted::draw(&open()?, pair, scene, true).map_err(|error| fault(error.into()))?;
         if json {
             print_json(&document(Map::new(), drawing.to_json(Some(&picture))))?;
         }

@@ -41,6 +41,7 @@ mod run;
 mod schema;
 mod trim;
 mod uniforms;
+mod view;
 mod watch;
 
 use crate::cli::args::{AsArgs, CheckArgs, DisArgs, FormatArgs, InfoArgs, RewriteArgs, RunArgs};

@@ -17,12 +17,15 @@ pub(crate) struct UniformArgs {
     pub time: Option<f64>,
     /// Draw this number of pictures, from --time on: out.png becomes out00000.png and so on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "output",
-        conflicts_with_all = ["watch", "expect", "json"])]
+        conflicts_with_all = ["watch", "expect", "json"], group = "sequence")]
     pub frames: Option<u32>,
     /// Pictures per second of time
     #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u32).range(1..=1000), default_value_t = 60,
-        requires = "frames")]
+        requires = "sequence")]
     pub rate: u32,
+    /// Show the picture on a local page: its time runs, and it is drawn again whenever a file changes; the address is printed
+    #[arg(long, conflicts_with_all = ["output", "watch", "expect", "json"], group = "sequence")]
+    pub view: bool,
 }
 
 impl UniformArgs {

@@ -71,6 +71,8 @@ pub mod report;
 pub mod serve;
 pub mod shrink;
 pub mod trim;
+#[cfg(not(target_family = "wasm"))]
+pub mod view;
 pub mod watched;
 
 pub use error::{Error, ErrorKind, Result};

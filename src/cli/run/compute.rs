@@ -274,6 +274,7 @@ fn reject_draw_arguments(args: &RunArgs) -> Outcome {
         ("--vertices", args.vertices.is_some()),
         ("--time", args.uniforms.time.is_some()),
         ("--frames", args.uniforms.frames.is_some()),
+        ("--view", args.uniforms.view),
         ("--watch", args.watch),
         ("--cache", args.cache.is_some()),
         ("--no-cache", args.no_cache),

@@ -14,8 +14,11 @@ use crate::cli::formats::{self, Format, Verb};
 use crate::cli::outcome::{Failure, Outcome, apart, print_json, read};
 use crate::cli::uniforms::at;
 use clap::ValueEnum;
+use runner::mali::Pair;
 use runner::{lifted, mali};
+use scene::Scene;
 use serde_json::json;
+use std::path::Path;
 
 /// The emulator among the devices.
 pub(super) const EMULATOR: &str = "mali400";
@@ -30,6 +33,7 @@ const EMULATOR_FLAGS: &[&str] = &[
     "time",
     "frames",
     "rate",
+    "view",
     "device",
     "expect",
     "tolerance",
@@ -91,26 +95,28 @@ fn draw(args: &RunArgs, engine: Option<EngineName>) -> Outcome {
         expected: &args.expected,
     };
     apart(args.json, args.output.as_deref())?;
-    if args.output.is_none() && !args.expected.is_given() && !args.json {
+    if args.output.is_none() && !args.expected.is_given() && !args.json && !args.uniforms.view {
         return Err(Failure::usage(
-            "shaders give a picture: name it with -o out.png, or what it must be with --expect",
+            "shaders give a picture: name it with -o out.png, show it with --view, or say what it must be with --expect",
         ));
+    }
+    let context = engine.is_none().then(|| vbc::open(args)).transpose()?;
+    let picture = |pair: &Pair, scene: &Scene| match (&context, engine.and_then(EngineName::engine)) {
+        (Some(context), _) => lifted::draw(context, pair, scene, true).map_err(|error| fault(error.into())),
+        (None, engine) => {
+            let engine = engine.unwrap_or_else(engine::plain);
+            drawing.draw(pair, scene, engine, engine::default_threads())
+        }
+    };
+    let paths: Vec<&Path> = files.into_iter().flatten().map(|path| path.as_path()).collect();
+    if args.uniforms.view {
+        return drawing.view(&paths, picture);
     }
     let once = || {
         let (pair, scene) = drawing.load()?;
-        let context = engine.is_none().then(|| vbc::open(args)).transpose()?;
         let interface = mali::interface(&pair)?;
         for (seconds, file) in args.uniforms.pictures(args.output.as_deref())? {
-            let scene = at(&interface, &scene, seconds)?;
-            let picture = match (&context, engine.and_then(EngineName::engine)) {
-                (Some(context), _) => {
-                    lifted::draw(context, &pair, &scene, true).map_err(|error| fault(error.into()))?
-                }
-                (None, engine) => {
-                    let engine = engine.unwrap_or_else(engine::plain);
-                    drawing.draw(&pair, &scene, engine, engine::default_threads())?
-                }
-            };
+            let picture = picture(&pair, &at(&interface, &scene, seconds)?)?;
             if args.json {
                 print_json(&json!({ "pictures": [drawing.to_json(Some(&picture))] }))?;
             }
@@ -119,14 +125,7 @@ fn draw(args: &RunArgs, engine: Option<EngineName>) -> Outcome {
         Ok(())
     };
     match args.watch {
-        true => crate::cli::watch::run_on_change(
-            &files
-                .into_iter()
-                .flatten()
-                .map(|path| path.as_path())
-                .collect::<Vec<_>>(),
-            once,
-        ),
+        true => crate::cli::watch::run_on_change(&paths, once),
         false => once(),
     }
 }
@@ -181,7 +180,7 @@ fn in_file(failure: Failure, args: &RunArgs) -> Failure {
 fn run_format(format: &dyn Format, bytes: &[u8], args: &RunArgs) -> Outcome {
     match format.name() {
         "vbc" => vbc::run(bytes, args),
-        "sksl" => vbc::run(&translate::sksl::to_vbc(&loader::sksl::read(bytes)?)?, args),
+        "sksl" => vbc::sksl(bytes, args),
         "spirv" | "source" => compute::sources(bytes, args),
         "sl" => sl::run(bytes, args),
         "script" => scripts::run(args),

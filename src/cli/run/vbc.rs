@@ -8,9 +8,10 @@ use crate::cli::log::Waiting;
 use crate::cli::outcome::{Failure, Outcome, apart, print, read, replace, write};
 use crate::cli::picture::{save, to_json};
 use crate::cli::uniforms::at;
+use crate::cli::view::Shown;
 use crate::cli::watch::run_on_change;
 use runner::link::{self, File, LinkedVbc};
-use scene::harness::{self, Drawn, Settings};
+use scene::harness::{self, Drawn, Loaded, Settings};
 use scene::picture::Picture;
 use scene::watch::{Event, Watcher};
 use scene::{Scene, apply};
@@ -20,20 +21,27 @@ use vulkan::{Context, Options, PipelineCache, Validation};
 
 /// Draws the source of a shader, or of a vertex and a fragment stage.
 pub(crate) fn sources(bytes: &[u8], args: &RunArgs) -> Outcome {
+    if args.uniforms.view {
+        return view(args, |bytes| link(bytes, args));
+    }
     if !args.watch {
-        return source(bytes, args);
+        return draw(&link(bytes, args)?, args);
     }
     if args.output.is_none() {
         return Err(Failure::usage(
             "--watch draws again and again: name the picture with -o out.png",
         ));
     }
-    let files = [Some(&args.file), args.fragment.as_ref(), args.scene.as_ref()];
-    let files: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
-    run_on_change(&files, || source(&read(&args.file)?, args))
+    run_on_change(&files(args), || draw(&link(&read(&args.file)?, args)?, args))
 }
 
-fn source(bytes: &[u8], args: &RunArgs) -> Outcome {
+/// The files that a picture is made of.
+fn files(args: &RunArgs) -> Vec<&Path> {
+    let files = [Some(&args.file), args.fragment.as_ref(), args.scene.as_ref()];
+    files.into_iter().flatten().map(PathBuf::as_path).collect()
+}
+
+fn link(bytes: &[u8], args: &RunArgs) -> Outcome<LinkedVbc> {
     let entries = &args.entry;
     let fragment = args.fragment.as_ref().map(|path| read(path)).transpose()?;
     let files = [
@@ -48,7 +56,7 @@ fn source(bytes: &[u8], args: &RunArgs) -> Outcome {
         settings,
     };
     let Some((path, bytes)) = args.fragment.as_ref().zip(fragment.as_deref()) else {
-        return draw(&link::link(&first, None)?, args);
+        return Ok(link::link(&first, None)?);
     };
     let second = File {
         path,
@@ -56,15 +64,59 @@ fn source(bytes: &[u8], args: &RunArgs) -> Outcome {
         entries,
         settings,
     };
-    draw(&link::link(&first, Some(&second))?, args)
+    Ok(link::link(&first, Some(&second))?)
 }
 
 /// Draws a VBC, writes its picture and read-backs, and compares it with the expected one.
 pub(crate) fn run(bytes: &[u8], args: &RunArgs) -> Outcome {
+    if args.uniforms.view {
+        return view(args, |bytes| Ok(LinkedVbc::of_vbc(bytes)));
+    }
     if args.watch {
         return watch(bytes, args);
     }
     draw(&LinkedVbc::of_vbc(bytes), args)
+}
+
+/// Draws an SkSL program as [`run`] does a VBC.
+pub(crate) fn sksl(bytes: &[u8], args: &RunArgs) -> Outcome {
+    let to_vbc = |bytes: &[u8]| {
+        let made = translate::sksl::to_vbc(&loader::sksl::read(bytes)?)?;
+        Ok(LinkedVbc::of_vbc(&made))
+    };
+    match args.uniforms.view {
+        true => view(args, to_vbc),
+        false => draw(&to_vbc(bytes)?, args),
+    }
+}
+
+/// Shows pictures of a file on a page.
+fn view(args: &RunArgs, make: impl Fn(&[u8]) -> Outcome<LinkedVbc>) -> Outcome {
+    let context = &open(args)?;
+    crate::cli::view::show(&files(args), &args.uniforms, || {
+        let limit = limit(args);
+        let made = make(&read(&args.file)?)?;
+        let scene = read_scene(args)?;
+        let loaded = load(context, &made, &scene, args)?;
+        drop(limit);
+        Ok(Shown {
+            is_animated: apply::has_time(loaded.interface()),
+            draw: Box::new(move |seconds| {
+                let _limit = self::limit(args);
+                let drawn = loaded.draw(&at(loaded.interface(), &scene, seconds)?, &[], None)?;
+                Ok(Picture::of(&drawn.frame.targets[0]))
+            }),
+        })
+    })
+}
+
+/// Loads a file; prints its notes, and one for each unused part of the scene.
+fn load(context: &Context, made: &LinkedVbc, scene: &Scene, args: &RunArgs) -> Outcome<Loaded> {
+    let loaded = harness::load_of(context, &made.bytes, &made.sources, settings(args))?;
+    let unused = apply::unused(loaded.interface(), scene);
+    let notes = made.notes.iter().chain(&loaded.notes).chain(&unused);
+    notes.for_each(|note| crate::cli::log::note(format_args!("{note}")));
+    Ok(loaded)
 }
 
 /// Draws a VBC once.
@@ -77,10 +129,7 @@ fn draw(made: &LinkedVbc, args: &RunArgs) -> Outcome {
         crate::cli::log::note(format_args!("{note}"));
     }
     let scene = read_scene(args)?;
-    let loaded = harness::load_of(&context, &made.bytes, &made.sources, settings(args))?;
-    let unused = apply::unused(loaded.interface(), &scene);
-    let notes = made.notes.iter().chain(&loaded.notes).chain(&unused);
-    notes.for_each(|note| crate::cli::log::note(format_args!("{note}")));
+    let loaded = load(&context, made, &scene, args)?;
     let slots: Vec<u8> = args.read.iter().map(|(slot, _)| *slot).collect();
     let mut pictures = args.uniforms.pictures(args.output.as_deref())?;
     let (seconds, output) = pictures.pop().expect("a sequence has a picture");
@@ -107,9 +156,10 @@ fn draw(made: &LinkedVbc, args: &RunArgs) -> Outcome {
         write(path, &drawn.frame.slots[slot])?;
     }
     if args.output.is_none() && !args.expected.is_given() && !args.json {
-        return Err(
-            Error::usage("a VBC gives a picture: name it with -o out.png, or what it must be with --expect").into(),
-        );
+        return Err(Error::usage(
+            "a VBC gives a picture: name it with -o out.png, show it with --view, or say what it must be with --expect",
+        )
+        .into());
     }
     let pictures = write_pictures(&drawn, output.as_deref(), args)?;
     if args.json {

@@ -28,7 +28,7 @@ const FILELESS: [(&str, &[&str]); 5] = [
 const OTHER_FLAGS: [&str; 5] = ["quiet", "verbose", "help", "version", "lines"];
 
 /// Flags with which a command does not end.
-const ENDLESS: [&str; 2] = ["watch", "serve"];
+const ENDLESS: [&str; 3] = ["watch", "serve", "view"];
 
 /// Every kind of file.
 const KINDS: [&str; 19] = [

@@ -17,3 +17,4 @@ mod sources;
 mod uniforms;
 mod verbs;
 mod vscode;
+mod view;

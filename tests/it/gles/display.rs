@@ -1,9 +1,9 @@
 //! The display without a driver: pictures in files, and the page that shows them and sends keys.
 
 use super::support::{gles, native, text};
+use crate::common::{address, ask};
 use skrymir::picture::Picture;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 #[test]
@@ -36,35 +36,6 @@ fn a_display_shows_pictures() {
     let head = b"YUV4MPEG2 W64 H48 F60:1 Ip A1:1 C444\n";
     assert!(output.stdout.starts_with(head), "{}", text(&output).len());
     assert_eq!(output.stdout.len(), head.len() + colors.len() * (6 + 3 * 64 * 48));
-}
-
-/// One request to the page's server: the answer's status and bytes.
-fn ask(url: &str, head: &str, path: &str, body: &str) -> (u16, Vec<u8>) {
-    let rest = url.strip_prefix("http://").expect("an address");
-    let (host, token) = rest.split_once('/').expect("a path");
-    let mut stream = TcpStream::connect(host).expect("a server");
-    let length = body.len();
-    write!(
-        stream,
-        "{head} /{token}{path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
-    )
-    .expect("a request");
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).expect("an answer");
-    let end = answer
-        .windows(4)
-        .position(|bytes| bytes == b"\r\n\r\n")
-        .expect("a head")
-        + 4;
-    let status = String::from_utf8_lossy(&answer[9..12]).parse().expect("a status");
-    (status, answer.split_off(end))
-}
-
-/// The page's address is the first that the command prints.
-fn address(from: impl Read) -> String {
-    let mut line = String::new();
-    BufReader::new(from).read_line(&mut line).expect("the page's address");
-    line.trim().to_owned()
 }
 
 /// The program receives exactly the keys and pointer events that were sent.

@@ -194,17 +194,26 @@ fn input(draw: &mut Draw, interface: &Interface, key: &str, numbers: &Numbers) -
 /// Names of uniforms that hold the time in seconds.
 pub const TIMES: [&str; 6] = ["time", "u_time", "uTime", "iTime", "iGlobalTime", "Time"];
 
+/// The uniforms that hold the time: floats with a name of [`TIMES`].
+fn times(interface: &Interface) -> impl Iterator<Item = &str> {
+    interface.uniform.iter().filter_map(|member| {
+        let name = std::str::from_utf8(&member.name).ok()?;
+        let is_float = member.base == BaseType::FLOAT && member.components() * member.elements == 1;
+        (is_float && TIMES.contains(&name)).then_some(name)
+    })
+}
+
+/// Whether the shader has a uniform that holds the time, which [`set_time`] sets.
+pub fn has_time(interface: &Interface) -> bool {
+    times(interface).next().is_some()
+}
+
 /// Sets the uniforms that hold the time: floats with a name of [`TIMES`].
 ///
 /// # Errors
 /// When the shader has none.
 pub fn set_time(interface: &Interface, scene: &mut Scene, seconds: f64) -> Result<()> {
-    let times = interface.uniform.iter().filter_map(|member| {
-        let name = std::str::from_utf8(&member.name).ok()?;
-        let is_float = member.base == BaseType::FLOAT && member.components() * member.elements == 1;
-        (is_float && TIMES.contains(&name)).then(|| name.to_owned())
-    });
-    let times: Vec<String> = times.collect();
+    let times: Vec<String> = times(interface).map(str::to_owned).collect();
     if times.is_empty() {
         return wrong(format!(
             "the shader has no uniform for the time: a float named {}",
