@@ -73,7 +73,7 @@ pub struct Depth {
     pub write: bool,
 }
 
-/// Stencil testing of both faces.
+/// Stencil testing of one side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stencil {
     /// Comparison of the reference with the stencil.
@@ -162,8 +162,8 @@ pub struct Draw<'a> {
     pub keep_depth: bool,
     /// Depth testing, if any.
     pub depth: Option<Depth>,
-    /// Stencil testing, if any.
-    pub stencil: Option<Stencil>,
+    /// Stencil testing of the front and the back, if any; the front is that of [`Cull`].
+    pub stencil: Option<[Stencil; 2]>,
     /// How colours meet.
     pub blend: Blend,
     /// Culled side.

@@ -360,7 +360,7 @@ fn render_state(memory: &mut Memory<'_>, draw: &Draw<'_>, linked: &Linked, varyi
         compare: Compare::Always,
         write: false,
     });
-    let stencil = draw.stencil.unwrap_or(NO_STENCIL);
+    let stencil = draw.stencil.unwrap_or([NO_STENCIL; 2]);
     let mut state = RenderState {
         unknown_2_24: 12,
         write_mask: 15,
@@ -385,7 +385,7 @@ fn render_state(memory: &mut Memory<'_>, draw: &Draw<'_>, linked: &Linked, varyi
         texture_count: descriptors.len() as u16,
         front_ccw: true,
         varyings: Aligned(varyings),
-        ..both_faces(stencil, blended(draw.blend))
+        ..faces(stencil, blended(draw.blend))
     };
     // The registers the fragment program leaves its colour in: the one its last instruction writes.
     state.set_color_register(utgard::pp::flow::output_register(&draw.fragment.code));
@@ -443,23 +443,23 @@ const NO_STENCIL: Stencil = Stencil {
     write_mask: u8::MAX,
 };
 
-/// A render state with the same stencil test for front and back.
-fn both_faces(stencil: Stencil, state: RenderState) -> RenderState {
+/// A render state with stencil tests of front and back.
+fn faces([front, back]: [Stencil; 2], state: RenderState) -> RenderState {
     RenderState {
-        front_compare: stencil.compare,
-        front_fail: stencil.fail,
-        front_depth_fail: stencil.depth_fail,
-        front_pass: stencil.pass,
-        front_reference: stencil.reference,
-        front_mask: stencil.mask,
-        front_write_mask: stencil.write_mask,
-        back_compare: stencil.compare,
-        back_fail: stencil.fail,
-        back_depth_fail: stencil.depth_fail,
-        back_pass: stencil.pass,
-        back_reference: stencil.reference,
-        back_mask: stencil.mask,
-        back_write_mask: stencil.write_mask,
+        front_compare: front.compare,
+        front_fail: front.fail,
+        front_depth_fail: front.depth_fail,
+        front_pass: front.pass,
+        front_reference: front.reference,
+        front_mask: front.mask,
+        front_write_mask: front.write_mask,
+        back_compare: back.compare,
+        back_fail: back.fail,
+        back_depth_fail: back.depth_fail,
+        back_pass: back.pass,
+        back_reference: back.reference,
+        back_mask: back.mask,
+        back_write_mask: back.write_mask,
         ..state
     }
 }
@@ -533,7 +533,7 @@ fn reload(memory: &mut Memory<'_>, draw: &Draw<'_>, (image, format): &(Image, Te
         texture_count: 1,
         front_ccw: true,
         varyings: Aligned(varyings),
-        ..both_faces(if is_depth { replace } else { NO_STENCIL }, blended(Blend::None))
+        ..faces([if is_depth { replace } else { NO_STENCIL }; 2], blended(Blend::None))
     };
     state.set_color_register(utgard::pp::flow::output_register(&code));
     Ok((memory.put_words(&state.to_words())?, positions))

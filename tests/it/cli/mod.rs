@@ -15,6 +15,7 @@ pub(crate) mod pairs;
 mod recordings;
 mod sources;
 mod uniforms;
+mod stencil;
 mod verbs;
 mod vscode;
 mod view;

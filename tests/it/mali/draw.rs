@@ -323,7 +323,7 @@ fn contents_of_targets_are_reloaded_to_the_bit() {
         compare: Compare::Less,
         write: true,
     });
-    draw.stencil = Some(Stencil {
+    let stencil = Stencil {
         compare: Compare::Equal,
         fail: StencilOp::Zero,
         depth_fail: StencilOp::Invert,
@@ -331,7 +331,8 @@ fn contents_of_targets_are_reloaded_to_the_bit() {
         reference: 0x42,
         mask: 1,
         write_mask: 0xff,
-    });
+    };
+    draw.stencil = Some([stencil; 2]);
     let (picture, words) = kept(&draw);
     let mut counts = [0; 3];
     for (at, before) in contents.depth_stencil.iter().enumerate() {

@@ -5,7 +5,7 @@ use crate::link::LinkedVbc;
 use loader::spirv::{self, TargetEnv};
 use loader::vbc::{self, Stage, fit};
 use scene::harness::{self, Settings};
-use scene::{Scene, Slot};
+use scene::Scene;
 use std::fmt::Write as _;
 use vulkan::{
     Blend, Compare, Context, Cull, Descriptor, Dim, Draw, Program, SlotData, TexelFormat, Texels, Topology, vk,
@@ -25,8 +25,8 @@ pub fn to_amber(context: &Context, made: &LinkedVbc, scene: &Scene) -> Result<St
         ..Settings::default()
     };
     let loaded = harness::load_of(context, &made.bytes, &made.sources, settings)?;
-    let samplers = || scene.slots.values().find_map(Slot::sampler_key);
-    if let Some(key) = scene.pipeline_key().or_else(samplers) {
+    let samplers = || scene.slots.values().find_map(|slot| slot.sampler_key(&[]));
+    if let Some(key) = scene.pipeline_key(&[]).or_else(samplers) {
         return Err(Error::input(format_args!(
             "unsupported: scripts are written without {key}"
         )));

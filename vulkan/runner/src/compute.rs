@@ -474,9 +474,9 @@ fn reject_draw_keys(scene: &Scene) -> Result<()> {
         ("subpass", !scene.subpass.is_empty()),
     ];
     let given = keys.iter().find(|(_, given)| *given).map(|(key, _)| *key);
-    match given.or_else(|| scene.pipeline_key()) {
+    match given.or_else(|| scene.pipeline_key(&[])) {
         Some(key) => Err(Error::scene(format_args!("{key} means nothing to a compute shader"))),
-        None => match scene.slots.values().find_map(Slot::sampler_key) {
+        None => match scene.slots.values().find_map(|slot| slot.sampler_key(&[])) {
             Some(key) => Err(Error::scene(format_args!("unsupported: {key} for a compute shader"))),
             None => Ok(()),
         },
@@ -607,7 +607,7 @@ fn fill(bytes: &mut Vec<u8>, slot: &Slot) -> Result<()> {
         slot.format.is_some(),
         slot.filter.is_some(),
         slot.wrap.is_some(),
-        slot.sampler_key().is_some(),
+        slot.sampler_key(&[]).is_some(),
     ];
     if images.contains(&true) {
         return Err(Error::scene("a buffer takes floats, ints or uints"));

@@ -300,6 +300,10 @@ pub fn link(first: &File<'_>, second: Option<&File<'_>>) -> Result<LinkedVbc> {
     )?;
     // The generated vertex stage of a lone fragment stage uses Vulkan's clip space.
     let vertex = first.source(Stage::Vert)?;
+    let attributes = linked
+        .attributes()
+        .filter_map(|(location, name)| Some((location.try_into().ok()?, name.to_owned())));
+    made.sources.inputs.extend(attributes);
     made.sources.y_up = !alone && (vertex.language == Language::Wgsl || old(&vertex).is_some());
     Ok(made)
 }

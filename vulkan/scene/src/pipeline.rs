@@ -6,9 +6,9 @@ use crate::state::{BlendFactor, Border, Filter, StencilFace, Target, Wrap};
 use vulkan::{ColorBlend, Draw, Multisample, SamplerDesc, TexelFormat, vk};
 
 impl Scene {
-    /// The first key that only Vulkan's pipelines have, for those who draw without them; blend mode, culling and depth test
-    /// are everywhere.
-    pub fn pipeline_key(&self) -> Option<&'static str> {
+    /// The first key that only Vulkan's pipelines have, for those who draw without them, except those that they have too;
+    /// blend mode, culling and depth test are everywhere.
+    pub fn pipeline_key(&self, had: &[&str]) -> Option<&'static str> {
         let keys = [
             ("stencil", self.stencil.is_some()),
             ("polygon-mode", self.polygon_mode.is_some()),
@@ -25,13 +25,13 @@ impl Scene {
             ("logic-op", self.logic_op.is_some()),
             ("targets", !self.targets.is_empty()),
         ];
-        given(&keys)
+        given(&keys, had)
     }
 }
 
 impl Slot {
-    /// The first key of a sampler beyond one filter, and repeating or clamping.
-    pub fn sampler_key(&self) -> Option<&'static str> {
+    /// The first key of a sampler beyond one filter, and repeating or clamping, except those that the caller has too.
+    pub fn sampler_key(&self, had: &[&str]) -> Option<&'static str> {
         let wrap = self
             .wrap
             .is_some_and(|wrap| wrap != Wrap::Repeat && wrap != Wrap::Clamp);
@@ -49,12 +49,13 @@ impl Slot {
             ("max-lod", self.max_lod.is_some()),
             ("anisotropy", self.anisotropy.is_some()),
         ];
-        given(&keys)
+        given(&keys, had)
     }
 }
 
-fn given(keys: &[(&'static str, bool)]) -> Option<&'static str> {
-    keys.iter().find(|(_, given)| *given).map(|(key, _)| *key)
+fn given(keys: &[(&'static str, bool)], had: &[&str]) -> Option<&'static str> {
+    let mut given = keys.iter().filter(|(key, given)| *given && !had.contains(key));
+    given.next().map(|(key, _)| *key)
 }
 
 /// Applies all of it, except blend mode, culling and depth test.

@@ -29,6 +29,8 @@ pub struct Linked {
     varyings: BTreeMap<String, [u32; 2]>,
     /// Uniforms in the order of the block.
     uniforms: Vec<Member>,
+    /// Attributes by their first location.
+    attributes: BTreeMap<u32, String>,
 }
 
 /// A member of the block.
@@ -41,6 +43,13 @@ struct Member {
 }
 
 impl Linked {
+    /// The attributes of the vertex stage, by their first location: the module has no names of inputs.
+    pub fn attributes(&self) -> impl Iterator<Item = (u32, &str)> {
+        self.attributes
+            .iter()
+            .map(|(location, name)| (*location, name.as_str()))
+    }
+
     /// Notes the uniforms of a stage: every stage's block has those of all.
     ///
     /// # Errors
@@ -184,8 +193,9 @@ impl<'m> Wiring<'m> {
             match &known.role {
                 Role::Sampler(_) => {}
                 Role::Uniform(name) => self.uniforms.push((known.handle, name.clone())),
-                Role::Attribute(_) => {
+                Role::Attribute(name) => {
                     let location = self.locations;
+                    self.linked.attributes.insert(location, name.clone());
                     self.locations += self.columns(known.ty).1;
                     self.input(&known, location)?;
                 }

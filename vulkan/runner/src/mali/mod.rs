@@ -4,6 +4,7 @@
 //! the numbers of the shaders' VBC, or the order of the symbols if there is none.
 
 mod prepare;
+pub(crate) mod state;
 mod symbols;
 
 pub(crate) use prepare::vertex_indices;

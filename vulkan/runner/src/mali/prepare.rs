@@ -3,15 +3,15 @@
 //! The scene is applied to the same [`Interface`] and default data as on Vulkan, then converted for this GPU: attributes and
 //! uniforms become floats, images eight bits per channel.
 
-use super::Pair;
 use super::symbols::{self, Numbers};
+use super::{Pair, state};
 use crate::error::{Error, Result, Within};
 use crate::link::LinkedVbc;
 use emulator::driver::{self, Draw, Image, PrimitiveMode};
 use loader::mbs::SymbolType;
 use loader::vbc::{self, BaseType, Variable, Vbc};
 use scene::interface::Interface;
-use scene::{Scene, Slot, apply};
+use scene::{Scene, apply};
 use std::collections::{BTreeMap, BTreeSet};
 use translate::{ShaderStage, Source};
 use vulkan::{Dim, SlotData, Texels, vk};
@@ -85,14 +85,14 @@ fn numbered(pair: &Pair) -> Result<(Interface, Numbers)> {
 pub fn prepare<'a>(pair: &'a Pair, scene: &Scene) -> Result<Draw<'a>> {
     let (interface, numbers) = numbered(pair)?;
     let given = apply::draw(&interface, scene)?;
-    let samplers = || scene.slots.values().find_map(Slot::sampler_key);
-    if let Some(key) = scene.pipeline_key().or_else(samplers) {
+    let samplers = || scene.slots.values().find_map(|slot| slot.sampler_key(&[]));
+    if let Some(key) = scene.pipeline_key(&["stencil"]).or_else(samplers) {
         return Err(Error::scene(format_args!(
             "{key} is not set up by the driver for scenes on a Mali-400; Vulkan has it"
         )));
     }
     let mut draw = Draw::new(&pair.vertex, &pair.fragment, given.size);
-    state(&given, &mut draw)?;
+    pipeline(&given, &mut draw)?;
     attributes(&interface, &numbers, &given, &mut draw)?;
     uniforms(&interface, scene, &given, &mut draw)?;
     textures(&numbers, &given, &mut draw)?;
@@ -107,7 +107,7 @@ pub fn unused(pair: &Pair, scene: &Scene) -> Result<Vec<String>> {
     Ok(apply::unused(&interface(pair)?, scene))
 }
 
-fn state(given: &vulkan::Draw, draw: &mut Draw<'_>) -> Result<()> {
+fn pipeline(given: &vulkan::Draw, draw: &mut Draw<'_>) -> Result<()> {
     let keys = [
         ("instances", given.instances != 1),
         ("draws", given.draws != 1),
@@ -142,21 +142,36 @@ fn state(given: &vulkan::Draw, draw: &mut Draw<'_>) -> Result<()> {
     };
     if let Some(depth) = given.depth {
         draw.depth = Some(driver::Depth {
-            compare: match depth.compare {
-                vulkan::Compare::Never => driver::Compare::Never,
-                vulkan::Compare::Less => driver::Compare::Less,
-                vulkan::Compare::Equal => driver::Compare::Equal,
-                vulkan::Compare::LessOrEqual => driver::Compare::LessEqual,
-                vulkan::Compare::Greater => driver::Compare::Greater,
-                vulkan::Compare::NotEqual => driver::Compare::NotEqual,
-                vulkan::Compare::GreaterOrEqual => driver::Compare::GreaterEqual,
-                vulkan::Compare::Always => driver::Compare::Always,
-            },
+            compare: state::compare(depth.compare.into()).map_err(Error::scene)?,
             write: depth.write,
         });
         draw.clear_depth = depth.clear;
     }
+    if let Some(stencil) = given.stencil {
+        let face = |face: &vk::StencilOpState| {
+            let face = state::stencil(face).map_err(Error::scene)?;
+            counts_whole(&face).then_some(face).ok_or_else(|| {
+                Error::scene(format_args!(
+                    "stencil: a Mali-400 that counts writes all bits from the write mask's lowest up, so not {:#04x}; Vulkan does",
+                    face.write_mask
+                ))
+            })
+        };
+        draw.stencil = Some([face(&stencil.front)?, face(&stencil.back)?]);
+        draw.clear_stencil = stencil.clear as u8;
+    }
     Ok(())
+}
+
+/// Whether counting under the write mask is what Vulkan does (docs/spec/mali/state.md, section 1).
+fn counts_whole(face: &driver::Stencil) -> bool {
+    use driver::StencilOp as Op;
+    let counts = [Op::Increment, Op::Decrement, Op::IncrementWrap, Op::DecrementWrap];
+    let has_counts = [face.fail, face.depth_fail, face.pass]
+        .iter()
+        .any(|op| counts.contains(op));
+    let mask = face.write_mask;
+    !has_counts || mask == 0 || mask.leading_ones() + mask.trailing_zeros() == u8::BITS
 }
 
 /// A component of vertex data or of the uniform, which a Mali-400 has as a float.

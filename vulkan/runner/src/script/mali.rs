@@ -3,7 +3,7 @@
 use crate::compile::{Wanted, compile};
 use crate::error::Error;
 use crate::mali::vertex_indices;
-use emulator::driver::{self, Blend, Compare, Contents, Depth, Draw, Image, PrimitiveMode, StencilOp};
+use emulator::driver::{self, Blend, Contents, Depth, Draw, Image, PrimitiveMode};
 use emulator::exec::Engine;
 use emulator::exec::native::Native;
 use emulator::exec::scalar::Scalar;
@@ -174,13 +174,13 @@ fn blend(state: &vk::PipelineColorBlendAttachmentState) -> Result<Blend> {
 /// Depth testing of a pipeline with a depth attachment.
 fn depth(state: &Raster) -> Result<Option<Depth>> {
     Ok(state.depth_test.then_some(Depth {
-        compare: compare(state.depth_compare)?,
+        compare: crate::mali::state::compare(state.depth_compare).or_else(unsupported)?,
         write: state.depth_write,
     }))
 }
 
 /// Stencil testing, where both faces have the same.
-fn stencil(state: &Raster) -> Result<Option<driver::Stencil>> {
+fn stencil(state: &Raster) -> Result<Option<[driver::Stencil; 2]>> {
     let Some([front, back]) = state.stencil else {
         return Ok(None);
     };
@@ -192,43 +192,8 @@ fn stencil(state: &Raster) -> Result<Option<driver::Stencil>> {
     if all(&front) != all(&back) {
         return unsupported("stencil tests that differ by face, here");
     }
-    Ok(Some(driver::Stencil {
-        compare: compare(front.compare_op)?,
-        fail: operation(front.fail_op)?,
-        depth_fail: operation(front.depth_fail_op)?,
-        pass: operation(front.pass_op)?,
-        reference: front.reference as u8,
-        mask: front.compare_mask as u8,
-        write_mask: front.write_mask as u8,
-    }))
-}
-
-fn compare(op: vk::CompareOp) -> Result<Compare> {
-    Ok(match op {
-        vk::CompareOp::NEVER => Compare::Never,
-        vk::CompareOp::LESS => Compare::Less,
-        vk::CompareOp::EQUAL => Compare::Equal,
-        vk::CompareOp::LESS_OR_EQUAL => Compare::LessEqual,
-        vk::CompareOp::GREATER => Compare::Greater,
-        vk::CompareOp::NOT_EQUAL => Compare::NotEqual,
-        vk::CompareOp::GREATER_OR_EQUAL => Compare::GreaterEqual,
-        vk::CompareOp::ALWAYS => Compare::Always,
-        other => return unsupported(format!("{other:?}")),
-    })
-}
-
-fn operation(op: vk::StencilOp) -> Result<StencilOp> {
-    Ok(match op {
-        vk::StencilOp::KEEP => StencilOp::Keep,
-        vk::StencilOp::ZERO => StencilOp::Zero,
-        vk::StencilOp::REPLACE => StencilOp::Replace,
-        vk::StencilOp::INCREMENT_AND_CLAMP => StencilOp::Increment,
-        vk::StencilOp::DECREMENT_AND_CLAMP => StencilOp::Decrement,
-        vk::StencilOp::INVERT => StencilOp::Invert,
-        vk::StencilOp::INCREMENT_AND_WRAP => StencilOp::IncrementWrap,
-        vk::StencilOp::DECREMENT_AND_WRAP => StencilOp::DecrementWrap,
-        other => return unsupported(format!("{other:?}")),
-    })
+    let both = crate::mali::state::stencil(&front).or_else(unsupported)?;
+    Ok(Some([both; 2]))
 }
 
 /// The largest depth in 24 bits.
