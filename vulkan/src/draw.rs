@@ -225,7 +225,7 @@ pub struct ColorBlend {
     pub logic_op: Option<vk::LogicOp>,
 }
 
-/// A sampler in Vulkan's terms; nothing is compared, because the format's samplers have no comparison.
+/// A sampler in Vulkan's terms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SamplerDesc {
     /// Filter of magnified textures.
@@ -248,6 +248,9 @@ pub struct SamplerDesc {
     pub max_anisotropy: Option<f32>,
     /// Whether coordinates count texels.
     pub unnormalized_coordinates: bool,
+    /// The comparison of the shader's value with a texel, for look-ups that compare; the image is then one of depths
+    /// ([`TexelFormat::depth`](crate::TexelFormat::depth)).
+    pub compare: Option<vk::CompareOp>,
 }
 
 impl Default for SamplerDesc {
@@ -274,6 +277,7 @@ impl SamplerDesc {
             max_lod: vk::LOD_CLAMP_NONE,
             max_anisotropy: None,
             unnormalized_coordinates: false,
+            compare: None,
         }
     }
 }
@@ -282,10 +286,10 @@ impl TryFrom<&vk::SamplerCreateInfo<'_>> for SamplerDesc {
     type Error = Error;
 
     /// # Errors
-    /// [`ErrorKind::Data`](crate::ErrorKind::Data) for comparisons, flags and extensions.
+    /// [`ErrorKind::Data`](crate::ErrorKind::Data) for flags and extensions.
     fn try_from(info: &vk::SamplerCreateInfo<'_>) -> Result<Self> {
-        if info.compare_enable != vk::FALSE || !info.flags.is_empty() || !info.p_next.is_null() {
-            return Err(Error::data("a sampler with comparison, flags or extensions"));
+        if !info.flags.is_empty() || !info.p_next.is_null() {
+            return Err(Error::data("a sampler with flags or extensions"));
         }
         Ok(Self {
             mag_filter: info.mag_filter,
@@ -298,6 +302,7 @@ impl TryFrom<&vk::SamplerCreateInfo<'_>> for SamplerDesc {
             max_lod: info.max_lod,
             max_anisotropy: (info.anisotropy_enable != vk::FALSE).then_some(info.max_anisotropy),
             unnormalized_coordinates: info.unnormalized_coordinates != vk::FALSE,
+            compare: (info.compare_enable != vk::FALSE).then_some(info.compare_op),
         })
     }
 }

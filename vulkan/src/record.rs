@@ -477,6 +477,8 @@ pub(crate) fn create_sampler(context: &Arc<Inner>, desc: SamplerDesc) -> Result<
         .border_color(desc.border_color)
         .anisotropy_enable(desc.max_anisotropy.is_some())
         .max_anisotropy(desc.max_anisotropy.unwrap_or(1.0))
+        .compare_enable(desc.compare.is_some())
+        .compare_op(desc.compare.unwrap_or_default())
         .unnormalized_coordinates(desc.unnormalized_coordinates);
     // SAFETY: a create info that was checked against the device.
     let sampler = unsafe { context.device.create_sampler(&info, None) }.call("vkCreateSampler")?;
@@ -520,15 +522,19 @@ fn check_sampler(context: &Inner, desc: &SamplerDesc) -> Result<()> {
             return lacks(format!("anisotropy {anisotropy}, the device has 1 to {most}"));
         }
     }
+    if let Some(op) = desc.compare.filter(|op| op.as_raw() > vk::CompareOp::ALWAYS.as_raw()) {
+        return lacks(format!("comparison {op:?}"));
+    }
     let clamps = |mode: &A| [A::CLAMP_TO_EDGE, A::CLAMP_TO_BORDER].contains(mode);
     let fits = desc.mag_filter == desc.min_filter
         && desc.mipmap_mode == vk::SamplerMipmapMode::NEAREST
         && (desc.min_lod, desc.max_lod) == (0.0, 0.0)
         && desc.address_modes[..2].iter().all(clamps)
-        && desc.max_anisotropy.is_none();
+        && desc.max_anisotropy.is_none()
+        && desc.compare.is_none();
     if desc.unnormalized_coordinates && !fits {
         return Err(Error::data(
-            "unnormalised coordinates: one filter, nearest level 0, clamped x and y, no anisotropy",
+            "unnormalised coordinates: one filter, nearest level 0, clamped x and y, no anisotropy and comparison",
         ));
     }
     Ok(())
@@ -554,7 +560,10 @@ pub(crate) fn upload_image(
     if texels.levels > 1 && !matches!(purpose, Use::Sampled(_)) {
         return Err(Error::data("only images that are sampled have levels"));
     }
-    let format = texels.format.vk()?;
+    let (format, aspect) = match purpose {
+        Use::Sampled(SamplerDesc { compare: Some(_), .. }) => (depths(texels)?, vk::ImageAspectFlags::DEPTH),
+        _ => (texels.format.vk()?, vk::ImageAspectFlags::COLOR),
+    };
     let (usage, needed, layout) = match purpose {
         Use::Sampled(sampler) => {
             let linear = vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR;
@@ -601,11 +610,29 @@ pub(crate) fn upload_image(
         levels: texels.levels,
         samples: vk::SampleCountFlags::TYPE_1,
         usage: usage | vk::ImageUsageFlags::TRANSFER_DST,
-        aspect: vk::ImageAspectFlags::COLOR,
+        aspect,
     };
     let image = Image::new(context, name, desc)?;
     uploads.image(&image, &texels.bytes, texels.format.size(), layout);
     Ok(image)
+}
+
+/// The format of an image that a sampler compares with; its texels are depths.
+fn depths(texels: &Texels) -> Result<vk::Format> {
+    let format = texels.format.depth().ok_or_else(|| {
+        Error::data(format!(
+            "a sampler that compares needs texels of one 32-bit float or one normalised 16-bit number, not {:?}",
+            texels.format
+        ))
+    })?;
+    let mut all = texels.bytes.chunks_exact(texels.format.size());
+    match all.find(|texel| !(0.0..=1.0).contains(&texels.format.decode(texel)[0])) {
+        None => Ok(format),
+        Some(texel) => Err(Error::data(format!(
+            "a depth of {}; depths are 0 to 1",
+            texels.format.decode(texel)[0]
+        ))),
+    }
 }
 
 fn check_texels(texels: &Texels, limits: &vk::PhysicalDeviceLimits) -> Result<()> {

@@ -75,7 +75,25 @@ const FORMATS: &[(TexelType, u8, [vk::Format; 3])] = &[
     ),
 ];
 
+/// Texels that are depths, and Vulkan's formats of them.
+const DEPTHS: [(TexelFormat, vk::Format); 2] = [
+    (TexelFormat::R32F, vk::Format::D32_SFLOAT),
+    (TexelFormat::R16, vk::Format::D16_UNORM),
+];
+
 impl TexelFormat {
+    /// One 32-bit float.
+    pub const R32F: Self = Self {
+        class: TexelType::FLOAT,
+        bytes: 4,
+        components: 1,
+    };
+    /// One normalised number of 16 bits.
+    pub const R16: Self = Self {
+        class: TexelType::UNORM,
+        bytes: 2,
+        components: 1,
+    };
     /// Four normalised bytes, the usual picture format.
     pub const RGBA8: Self = Self {
         class: TexelType::UNORM,
@@ -135,6 +153,18 @@ impl TexelFormat {
                 components: [1, 2, 4][at],
             })
         })
+    }
+
+    /// Vulkan's format of an image of depths with these texels, which samplers compare with; `None` if there is none.
+    pub fn depth(self) -> Option<vk::Format> {
+        let mut depths = DEPTHS.iter();
+        depths.find(|(texels, _)| *texels == self).map(|(_, format)| *format)
+    }
+
+    /// The texel format of an image of depths.
+    pub fn of_depth(format: vk::Format) -> Option<Self> {
+        let mut depths = DEPTHS.iter();
+        depths.find(|(_, depth)| *depth == format).map(|(texels, _)| *texels)
     }
 
     /// Bytes of one texel.

@@ -13,6 +13,7 @@ pub(crate) mod json;
 mod languages;
 pub(crate) mod pairs;
 mod recordings;
+mod shadow;
 mod sources;
 mod uniforms;
 mod stencil;

@@ -240,7 +240,7 @@ typedef struct SkrymirResourceData {
   const void *bytes;
   // Their number.
   size_t size;
-  // Format of the texels.
+  // Format of the texels; depths where the sampler compares.
   VkFormat format;
   // Shape of the image.
   VkImageViewType view_type;
@@ -254,7 +254,8 @@ typedef struct SkrymirResourceData {
   uint32_t layers;
   // Levels of the image; 0 is 1.
   uint32_t levels;
-  // Sampler of the image, without comparison, flags and extensions; NULL is nearest and repeating.
+  // Sampler of the image, without flags and extensions; NULL is nearest and repeating. One that compares takes depths:
+  // VK_FORMAT_D32_SFLOAT or VK_FORMAT_D16_UNORM.
   const VkSamplerCreateInfo *sampler;
 } SkrymirResourceData;
 

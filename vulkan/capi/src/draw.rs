@@ -31,7 +31,7 @@ pub struct ResourceData {
     pub bytes: *const c_void,
     /// Their number.
     pub size: usize,
-    /// Format of the texels.
+    /// Format of the texels; depths where the sampler compares.
     pub format: vk::Format,
     /// Shape of the image.
     pub view_type: vk::ImageViewType,
@@ -45,7 +45,8 @@ pub struct ResourceData {
     pub layers: u32,
     /// Levels of the image; 0 is 1.
     pub levels: u32,
-    /// Sampler of the image, without comparison, flags and extensions; NULL is nearest and repeating.
+    /// Sampler of the image, without flags and extensions; NULL is nearest and repeating. One that compares takes depths:
+    /// VK_FORMAT_D32_SFLOAT or VK_FORMAT_D16_UNORM.
     pub sampler: *const vk::SamplerCreateInfo<'static>,
 }
 
@@ -304,7 +305,7 @@ unsafe fn draw(info: &DrawInfo) -> std::result::Result<Draw, Failure> {
             draw.slots.insert(number("slot", one.slot)?, slot(one)?);
         }
         for one in slice(info.subpass, info.subpass_count as usize, "subpass")? {
-            draw.subpass.push(texels(one)?);
+            draw.subpass.push(texels(one, texel_format(one.format)?)?);
         }
         for one in slice(info.read_slots, info.read_slot_count as usize, "read_slots")? {
             draw.read_slots.push(number("slot", *one)?);
@@ -332,7 +333,9 @@ unsafe fn slot(given: &ResourceData) -> std::result::Result<SlotData, Failure> {
         if given.width != 0 {
             let sampler = given.sampler.as_ref();
             let sampler = sampler.map_or(Ok(SamplerDesc::default()), SamplerDesc::try_from)?;
-            return Ok(SlotData::Image(texels(given)?, sampler));
+            let depths = sampler.compare.and_then(|_| TexelFormat::of_depth(given.format));
+            let format = depths.map_or_else(|| texel_format(given.format), Ok)?;
+            return Ok(SlotData::Image(texels(given, format)?, sampler));
         }
         let bytes = bytes(given.bytes, given.size, "slots")?;
         match given.format {
@@ -351,11 +354,11 @@ fn texel_format(format: vk::Format) -> std::result::Result<TexelFormat, Failure>
 
 /// # Safety
 /// See [`draw`].
-unsafe fn texels(given: &ResourceData) -> std::result::Result<Texels, Failure> {
+unsafe fn texels(given: &ResourceData, format: TexelFormat) -> std::result::Result<Texels, Failure> {
     let dim = Dim::of_view(given.view_type);
     Ok(Texels {
         dim: dim.ok_or_else(|| Failure::argument(format!("view_type {:?}", given.view_type)))?,
-        format: texel_format(given.format)?,
+        format,
         extent: [given.width, given.height.max(1), given.depth.max(1)],
         layers: given.layers.max(1),
         levels: given.levels.max(1),

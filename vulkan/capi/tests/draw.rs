@@ -192,7 +192,13 @@ fn textures_and_samplers_are_the_librarys() {
             "{result:?}: {message}"
         );
     };
-    refused(with(&sampler.compare_enable(true)), "a sampler with comparison");
+    let compares = sampler.compare_enable(true).compare_op(vk::CompareOp::LESS);
+    refused(with(&compares), "a sampler that compares needs texels");
+    let depths = ResourceData {
+        format: vk::Format::D32_SFLOAT,
+        ..image
+    };
+    refused(draw(&objects, &info(&depths)), "texels of D32_SFLOAT");
     let foreign = ResourceData {
         format: vk::Format::R5G6B5_UNORM_PACK16,
         ..image

@@ -328,6 +328,13 @@ fn fill_slot(binding: Binding, default: Option<SlotData>, slot: &Slot, scene: &S
             {
                 texels = recode(texels, format.texel());
             }
+            if slot.compare.is_some() {
+                let is_sampled = binding.base == BaseType::SAMPLER && !texels.format.is_integer();
+                if !is_sampled || slot.format.is_some() {
+                    return wrong("compare is for sampled images of floats, which are then depths and have no format");
+                }
+                texels = recode(texels, TexelFormat::R32F);
+            }
             fill_image(&mut texels, slot, scene)?;
             let sampler = pipeline::sampler(sampler, slot, texels.format);
             Ok(SlotData::Image(texels, sampler))

@@ -58,7 +58,7 @@
 //! image = "stone.png"
 //! filter = "linear"            # nearest
 //! wrap = "clamp"               # repeat mirror border mirror-clamp; also mag-filter min-filter mipmap-filter wrap-x
-//! #                            wrap-y wrap-z border lod-bias min-lod max-lod anisotropy
+//! #                            wrap-y wrap-z border lod-bias min-lod max-lod anisotropy compare
 //!
 //! [slots.1]
 //! texels = [0, 0, 0, 1, 1, 1, 1, 1]

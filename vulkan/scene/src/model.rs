@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vulkan::{Blend, Cull, Depth};
+use vulkan::{Blend, Compare, Cull, Depth};
 
 /// Numbers in lists of any nesting; the nesting has no meaning.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
@@ -121,6 +121,7 @@ pub struct Slot {
     pub min_lod: Option<f32>,
     pub max_lod: Option<f32>,
     pub anisotropy: Option<f32>,
+    pub compare: Option<Compare>,
     pub floats: Option<Numbers>,
     pub ints: Option<Numbers>,
     pub uints: Option<Numbers>,

@@ -48,6 +48,7 @@ impl Slot {
             ("min-lod", self.min_lod.is_some()),
             ("max-lod", self.max_lod.is_some()),
             ("anisotropy", self.anisotropy.is_some()),
+            ("compare", self.compare.is_some()),
         ];
         given(&keys, had)
     }
@@ -215,6 +216,7 @@ pub(crate) fn sampler(default: SamplerDesc, slot: &Slot, format: TexelFormat) ->
     sampler.min_lod = slot.min_lod.unwrap_or(sampler.min_lod);
     sampler.max_lod = slot.max_lod.unwrap_or(sampler.max_lod);
     sampler.max_anisotropy = slot.anisotropy;
+    sampler.compare = slot.compare.map(Into::into);
     sampler
 }
 
