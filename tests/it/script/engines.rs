@@ -203,3 +203,165 @@ fn a_draw_becomes_a_script_that_passes() {
         "{code:?} {said}"
     );
 }
+
+/// A pair of shaders and a scene of one triangle at depth 0.5, with keys.
+fn scene_with(folder: &Path, keys: &str) -> [PathBuf; 3] {
+    let files = [
+        (
+            "a.toml",
+            format!(
+                "size = [16, 16]\nclear = [0, 0.25, 0, 1]\n{keys}\n[inputs]\n\
+                 position = [[0, -0.8, 0.5], [0.8, 0.8, 0.5], [-0.8, 0.8, 0.5]]\n[slots.image]\nfill = [1, 0.5, 1, 1]\n"
+            ),
+        ),
+        (
+            "a.vert",
+            "#version 450\nlayout(location = 0) in vec3 position;\nlayout(location = 0) out vec2 uv;\n\
+             layout(set = 0, binding = 1) uniform Numbers { float depth; };\n\
+             void main() { uv = position.xy * 2.0; gl_Position = vec4(position.xy, position.z * depth, 1.0); }\n"
+                .to_owned(),
+        ),
+        (
+            "a.frag",
+            "#version 450\nlayout(location = 0) in vec2 uv;\nlayout(location = 0) out vec4 color;\n\
+             layout(set = 0, binding = 0) uniform sampler2D image;\nvoid main() { color = texture(image, uv); }\n"
+                .to_owned(),
+        ),
+    ];
+    files.map(|(name, text)| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("written");
+        path
+    })
+}
+
+/// Every state that AmberScript has words for is written, and without them the picture is another.
+#[test]
+fn states_of_a_draw_are_written_or_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("draw.amber");
+    let convert = |keys: &str| {
+        let files = scene_with(folder.path(), keys);
+        let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+        skrymir(&["convert", "--to", "amber", "-o", &path.to_string_lossy()], &files)
+    };
+    for (keys, words, other) in [
+        ("polygon-mode = 'line'", "POLYGON_MODE line", "POLYGON_MODE fill"),
+        ("samples = 4", "AS resolve\n", "AS color LOCATION 1\n"),
+        (
+            "stencil = { front = { compare = 'equal', reference = 1, compare-mask = 3 }, clear = 5 }",
+            "CLEAR_STENCIL draw 5",
+            "CLEAR_STENCIL draw 4",
+        ),
+        (
+            "stencil = { front = { compare = 'never' }, back = { fail = 'increment-and-wrap' } }",
+            "COMPARE_OP always",
+            "COMPARE_OP never",
+        ),
+        (
+            "depth = { clear = 0.5 }\ndepth-bias = { constant = -16 }",
+            "BIAS constant -16.0",
+            "BIAS constant 16.0",
+        ),
+        ("depth-clamp = true\n[uniform]\ndepth = 3", "CLAMP on", "CLAMP off"),
+        (
+            "targets.0 = { src-color-factor = 'one-minus-dst-color', color-op = 'reverse-subtract' }",
+            "COLOR_OP reverse_substract",
+            "COLOR_OP add",
+        ),
+        (
+            "blend = 'additive'\ntargets.0 = { clear = [0.5, 0.5, 0.5, 1] }",
+            "DST_COLOR_FACTOR one",
+            "DST_COLOR_FACTOR zero",
+        ),
+    ] {
+        let (code, said) = convert(keys);
+        assert_eq!(code, Some(0), "{keys}: {said}");
+        let text = std::fs::read_to_string(&path).expect("a script");
+        assert!(text.contains(words), "{keys}: {text}");
+        let (code, said) = skrymir(&["run", "--validation"], &[&path]);
+        assert!(code == Some(0) && said.contains(": holds"), "{keys}: {code:?} {said}");
+        std::fs::write(&path, text.replace(words, other)).expect("written");
+        let (code, said) = skrymir(&["run"], &[&path]);
+        assert_eq!(code, Some(1), "{keys}: the negative control holds: {said}");
+    }
+    for (keys, named) in [
+        ("front-face = 'clockwise'", "front-face"),
+        ("line-width = 1", "line-width"),
+        ("samples = 4\nsample-shading = 1", "sample-shading"),
+        ("samples = 4\nsample-mask = 3", "sample-mask"),
+        ("samples = 4\nalpha-to-coverage = true", "alpha-to-coverage"),
+        ("alpha-to-one = true", "alpha-to-one"),
+        ("blend-constants = [1, 0, 0, 1]", "blend-constants"),
+        ("logic-op = 'xor'", "logic-op"),
+        ("targets.0 = { write-mask = 'rg' }", "write-mask"),
+    ] {
+        let (code, said) = convert(keys);
+        assert_ne!(code, Some(0), "{keys}");
+        assert!(
+            said.contains(&format!("AmberScript has no words for {named}")),
+            "{keys}: {said}"
+        );
+    }
+}
+
+/// Samplers are written with their edges, filters and comparison.
+#[test]
+fn samplers_of_a_draw_are_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("draw.amber");
+    let files = scene_with(folder.path(), "");
+    let plain = std::fs::read_to_string(&files[0]).expect("a scene");
+    let shadow = std::fs::read_to_string(&files[2])
+        .expect("a shader")
+        .replace("sampler2D image", "sampler2DShadow image")
+        .replace("texture(image, uv)", "vec4(texture(image, vec3(uv, 0.5)))");
+    for (slot, words, other) in [
+        (
+            "wrap = 'border'\nborder = 'opaque-white'",
+            "float_opaque_white",
+            "float_opaque_black",
+        ),
+        (
+            "wrap-x = 'clamp'",
+            "ADDRESS_MODE_U clamp_to_edge",
+            "ADDRESS_MODE_U repeat",
+        ),
+        (
+            "filter = 'linear'\nmin-filter = 'linear'",
+            "MAG_FILTER linear MIN_FILTER linear",
+            "MAG_FILTER nearest MIN_FILTER nearest",
+        ),
+        ("compare = 'less'", "COMPARE_OP less", "COMPARE_OP greater"),
+    ] {
+        let compares = slot.starts_with("compare");
+        let texels = if compares {
+            "[0.25, 0.75]"
+        } else {
+            "[1, 0, 0, 1, 0, 0, 1, 1]"
+        };
+        let scene = plain.replace(
+            "fill = [1, 0.5, 1, 1]",
+            &format!("size = [2, 1]\ntexels = {texels}\n{slot}"),
+        );
+        std::fs::write(&files[0], scene).expect("written");
+        if compares {
+            std::fs::write(&files[2], &shadow).expect("written");
+        }
+        let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+        let (code, said) = skrymir(&["convert", "--to", "amber", "-o", &path.to_string_lossy()], &files);
+        assert_eq!(code, Some(0), "{slot}: {said}");
+        let text = std::fs::read_to_string(&path).expect("a script");
+        assert!(text.contains(words), "{slot}: {text}");
+        let (code, said) = skrymir(&["run", "--validation"], &[&path]);
+        assert!(code == Some(0) && said.contains(": holds"), "{slot}: {code:?} {said}");
+        std::fs::write(&path, text.replace(words, other)).expect("written");
+        let (code, said) = skrymir(&["run"], &[&path]);
+        assert_eq!(code, Some(1), "{slot}: the negative control holds: {said}");
+    }
+    let scene = plain.replace("fill = [1, 0.5, 1, 1]", "lod-bias = 1");
+    std::fs::write(&files[0], scene).expect("written");
+    let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+    let (code, said) = skrymir(&["convert", "--to", "amber", "-o", &path.to_string_lossy()], &files);
+    assert!(code != Some(0) && said.contains("lod-bias"), "{code:?} {said}");
+}

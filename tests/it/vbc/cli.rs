@@ -166,14 +166,14 @@ fn states_of_pipelines_are_vulkans() {
         "amber",
         "-o",
         path(&script),
-        path(&samples),
+        path(&masked),
         path(&draw[0]),
         path(&draw[1]),
     ];
     let done = skrymir(&files);
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(
-        done.status.code() != Some(0) && said.contains("scripts are written without samples"),
+        done.status.code() != Some(0) && said.contains("AmberScript has no words for write-mask"),
         "{said}"
     );
 }

@@ -4,15 +4,40 @@ use crate::error::{Error, Result};
 use crate::link::LinkedVbc;
 use loader::spirv::{self, TargetEnv};
 use loader::vbc::{self, Stage, fit};
-use scene::harness::{self, Settings};
 use scene::Scene;
+use scene::harness::{self, Settings};
 use std::fmt::Write as _;
 use vulkan::{
-    Blend, Compare, Context, Cull, Descriptor, Dim, Draw, Program, SlotData, TexelFormat, Texels, Topology, vk,
+    Context, Cull, Descriptor, Dim, Draw, Pixels, Program, SamplerDesc, SlotData, TexelFormat, Texels, Topology, vk,
 };
 
 /// Tolerance of the picture, as root mean square error of all bytes: devices round differently.
 const TOLERANCE: f64 = 1.0;
+
+/// Keys of scenes that AmberScript has words for.
+const PIPELINE_KEYS: &[&str] = &[
+    "stencil",
+    "polygon-mode",
+    "depth-clamp",
+    "depth-bias",
+    "samples",
+    "targets",
+];
+
+/// Keys of slots that it has words for; images have one level, between which nothing is filtered.
+const SAMPLER_KEYS: &[&str] = &[
+    "mag-filter",
+    "min-filter",
+    "mipmap-filter",
+    "wrap",
+    "wrap-x",
+    "wrap-y",
+    "wrap-z",
+    "border",
+    "min-lod",
+    "max-lod",
+    "compare",
+];
 
 /// The script, checked by parsing it.
 ///
@@ -25,11 +50,12 @@ pub fn to_amber(context: &Context, made: &LinkedVbc, scene: &Scene) -> Result<St
         ..Settings::default()
     };
     let loaded = harness::load_of(context, &made.bytes, &made.sources, settings)?;
-    let samplers = || scene.slots.values().find_map(|slot| slot.sampler_key(&[]));
-    if let Some(key) = scene.pipeline_key(&[]).or_else(samplers) {
-        return Err(Error::input(format_args!(
-            "unsupported: scripts are written without {key}"
-        )));
+    let samplers = || {
+        let mut slots = scene.slots.values();
+        slots.find_map(|slot| slot.sampler_key(SAMPLER_KEYS))
+    };
+    if let Some(key) = scene.pipeline_key(PIPELINE_KEYS).or_else(samplers) {
+        return foreign(key);
     }
     let drawn = loaded.draw(scene, &[], None)?;
     let draw = loaded.prepare(scene)?;
@@ -53,32 +79,55 @@ pub fn to_amber(context: &Context, made: &LinkedVbc, scene: &Scene) -> Result<St
         let _ = writeln!(pipeline, "  ATTACH {name}");
     }
     state(&draw, &mut pipeline)?;
+    blend(&draw, &drawn.frame.targets, &mut pipeline)?;
     vertices(loaded.program(), &draw, &mut text, &mut pipeline)?;
     for descriptor in loaded.program().descriptors() {
         bind(&descriptor, &draw, &mut text, &mut pipeline)?;
     }
     let [width, height] = draw.size;
+    let samples = match draw.multisample.samples.as_raw() {
+        1 => String::new(),
+        samples => format!(" SAMPLES {samples}"),
+    };
     for target in &drawn.frame.targets {
         let (at, format) = (target.location, target.format.vk()?);
-        let image = |name: &str| format!("IMAGE {name}{at} FORMAT {format:?} DIM_2D WIDTH {width} HEIGHT {height}");
-        let _ = writeln!(text, "{}", image("target"));
+        let image = |name: &str, samples: &str| {
+            format!("IMAGE {name}{at} FORMAT {format:?}{samples} DIM_2D WIDTH {width} HEIGHT {height}")
+        };
+        let _ = writeln!(text, "{}", image("target", ""));
         let _ = writeln!(
             text,
             "{} DATA\n{}END",
-            image("expected"),
+            image("expected", ""),
             texels(target.format, &target.bytes, width)
         );
-        let _ = writeln!(pipeline, "  BIND BUFFER target{at} AS color LOCATION {at}");
+        let drawn = if samples.is_empty() { "target" } else { "sampled" };
+        let _ = writeln!(pipeline, "  BIND BUFFER {drawn}{at} AS color LOCATION {at}");
+        if !samples.is_empty() {
+            let _ = writeln!(text, "{}", image(drawn, &samples));
+            let _ = writeln!(pipeline, "  BIND BUFFER target{at} AS resolve");
+        }
     }
-    if draw.depth.is_some() {
-        let _ = writeln!(text, "BUFFER depth FORMAT D32_SFLOAT");
+    if draw.depth.is_some() || draw.stencil.is_some() {
+        let format = if draw.stencil.is_some() {
+            "D32_SFLOAT_S8_UINT"
+        } else {
+            "D32_SFLOAT"
+        };
+        let _ = writeln!(
+            text,
+            "IMAGE depth FORMAT {format}{samples} DIM_2D WIDTH {width} HEIGHT {height}"
+        );
         let _ = writeln!(pipeline, "  BIND BUFFER depth AS depth_stencil");
     }
     let _ = write!(text, "PIPELINE graphics draw\n{pipeline}END\n");
-    let [r, g, b, a] = draw.clear.map(|value| value * 255.0);
+    let [r, g, b, a] = clear(&draw, &drawn.frame.targets)?.map(|value| value * 255.0);
     let _ = writeln!(text, "CLEAR_COLOR draw {r} {g} {b} {a}");
     if let Some(depth) = &draw.depth {
         let _ = writeln!(text, "CLEAR_DEPTH draw {}", depth.clear);
+    }
+    if let Some(stencil) = &draw.stencil {
+        let _ = writeln!(text, "CLEAR_STENCIL draw {}", stencil.clear);
     }
     let _ = writeln!(text, "CLEAR draw");
     for _ in 0..draw.draws {
@@ -161,38 +210,107 @@ fn state(draw: &Draw, pipeline: &mut String) -> Result<()> {
     if let Topology::Patches(points) = draw.topology {
         let _ = writeln!(pipeline, "  PATCH_CONTROL_POINTS {points}");
     }
-    let factors = match draw.blend {
-        Blend::None => None,
-        Blend::Alpha => Some(["src_alpha", "one_minus_src_alpha", "one"]),
-        Blend::Premultiplied => Some(["one", "one_minus_src_alpha", "one"]),
-        Blend::Additive => Some(["one", "one", "one"]),
-        Blend::Multiply => Some(["dst_color", "zero", "dst_alpha"]),
-    };
-    if let Some([source, destination, alpha]) = factors {
-        let _ = write!(
-            pipeline,
-            "  BLEND\n    SRC_COLOR_FACTOR {source}\n    DST_COLOR_FACTOR {destination}\n    COLOR_OP add\n    \
-             SRC_ALPHA_FACTOR {alpha}\n    DST_ALPHA_FACTOR {destination}\n    ALPHA_OP add\n  END\n"
-        );
+    if draw.rasterization.polygon_mode != vk::PolygonMode::FILL {
+        let _ = writeln!(pipeline, "  POLYGON_MODE {}", word(draw.rasterization.polygon_mode));
     }
-    if let Some(depth) = &draw.depth {
-        let compare = match depth.compare {
-            Compare::Never => "never",
-            Compare::Less => "less",
-            Compare::Equal => "equal",
-            Compare::LessOrEqual => "less_or_equal",
-            Compare::Greater => "greater",
-            Compare::NotEqual => "not_equal",
-            Compare::GreaterOrEqual => "greater_or_equal",
-            Compare::Always => "always",
-        };
-        let write = if depth.write { "on" } else { "off" };
-        let _ = write!(
-            pipeline,
-            "  DEPTH\n    TEST on\n    WRITE {write}\n    COMPARE_OP {compare}\n  END\n"
-        );
+    depth(draw, pipeline);
+    if let Some(stencil) = &draw.stencil {
+        for (name, face) in [("front", &stencil.front), ("back", &stencil.back)] {
+            let _ = write!(
+                pipeline,
+                "  STENCIL {name}\n    TEST on\n    FAIL_OP {}\n    PASS_OP {}\n    DEPTH_FAIL_OP {}\n    COMPARE_OP {}\n    \
+                 COMPARE_MASK {}\n    WRITE_MASK {}\n    REFERENCE {}\n  END\n",
+                word(face.fail_op),
+                word(face.pass_op),
+                word(face.depth_fail_op),
+                word(face.compare_op),
+                face.compare_mask,
+                face.write_mask,
+                face.reference
+            );
+        }
     }
     Ok(())
+}
+
+fn depth(draw: &Draw, pipeline: &mut String) {
+    let (clamp, bias) = (draw.rasterization.depth_clamp, draw.rasterization.depth_bias);
+    if draw.depth.is_none() && !clamp && bias.is_none() {
+        return;
+    }
+    let on = |is_on: bool| if is_on { "on" } else { "off" };
+    let _ = writeln!(pipeline, "  DEPTH\n    TEST {}", on(draw.depth.is_some()));
+    if let Some(depth) = &draw.depth {
+        let compare = word(vk::CompareOp::from(depth.compare));
+        let _ = writeln!(pipeline, "    WRITE {}\n    COMPARE_OP {compare}", on(depth.write));
+    }
+    if clamp {
+        let _ = writeln!(pipeline, "    CLAMP on");
+    }
+    if let Some(bias) = bias {
+        let _ = writeln!(
+            pipeline,
+            "    BIAS constant {:?} clamp {:?} slope {:?}",
+            bias.constant_factor, bias.clamp, bias.slope_factor
+        );
+    }
+    let _ = writeln!(pipeline, "  END");
+}
+
+/// The language's word for a value of Vulkan's, which differs in its case.
+fn word(value: impl std::fmt::Debug) -> String {
+    format!("{value:?}").to_lowercase()
+}
+
+/// The blending, which is one for all targets.
+fn blend(draw: &Draw, targets: &[Pixels], pipeline: &mut String) -> Result<()> {
+    let mut blocks = targets.iter().map(|target| {
+        let own = draw.color_blend.attachments.get(&target.location);
+        blended(&own.copied().unwrap_or_else(|| draw.blend.into()))
+    });
+    let Some(first) = blocks.next().transpose()? else {
+        return Ok(());
+    };
+    for block in blocks {
+        if block? != first {
+            return foreign("targets that blend differently");
+        }
+    }
+    pipeline.push_str(&first);
+    Ok(())
+}
+
+fn blended(state: &vk::PipelineColorBlendAttachmentState) -> Result<String> {
+    if state.color_write_mask != vk::ColorComponentFlags::RGBA {
+        return foreign("write-mask");
+    }
+    if state.blend_enable == vk::FALSE {
+        return Ok(String::new());
+    }
+    // The language writes "substract".
+    let op = |op: vk::BlendOp| word(op).replace("subtract", "substract");
+    Ok(format!(
+        "  BLEND\n    SRC_COLOR_FACTOR {}\n    DST_COLOR_FACTOR {}\n    COLOR_OP {}\n    SRC_ALPHA_FACTOR {}\n    \
+         DST_ALPHA_FACTOR {}\n    ALPHA_OP {}\n  END\n",
+        word(state.src_color_blend_factor),
+        word(state.dst_color_blend_factor),
+        op(state.color_blend_op),
+        word(state.src_alpha_blend_factor),
+        word(state.dst_alpha_blend_factor),
+        op(state.alpha_blend_op)
+    ))
+}
+
+/// The clear colour, which is one for all targets.
+fn clear(draw: &Draw, targets: &[Pixels]) -> Result<[f32; 4]> {
+    let mut colors = targets
+        .iter()
+        .map(|target| *draw.clears.get(&target.location).unwrap_or(&draw.clear));
+    let first = colors.next().unwrap_or(draw.clear);
+    match colors.all(|color| color == first) {
+        true => Ok(first),
+        false => foreign("targets with clear colours of their own"),
+    }
 }
 
 /// Bytes as a buffer of words, padded with zeros.
@@ -280,15 +398,8 @@ fn bind(descriptor: &Descriptor, draw: &Draw, text: &mut String, pipeline: &mut 
             let _ = writeln!(pipeline, "  BIND BUFFER {name} AS {kind} {place}");
         }
         (kind, Some(Some(SlotData::Image(image, sampler)))) => {
-            self::image(&name, image, text)?;
-            let filter = match sampler.mag_filter {
-                vk::Filter::LINEAR => "linear",
-                _ => "nearest",
-            };
-            let wrap = match sampler.address_modes[0] {
-                vk::SamplerAddressMode::REPEAT => "repeat",
-                _ => "clamp_to_edge",
-            };
+            let depths = sampler.compare.and_then(|_| image.format.depth());
+            self::image(&name, image, depths, text)?;
             let (kind, sampled) = match kind {
                 T::COMBINED_IMAGE_SAMPLER => ("combined_image_sampler", true),
                 T::SAMPLED_IMAGE => ("sampled_image", false),
@@ -300,11 +411,7 @@ fn bind(descriptor: &Descriptor, draw: &Draw, text: &mut String, pipeline: &mut 
                 false => String::new(),
             };
             if sampled {
-                let _ = writeln!(
-                    text,
-                    "SAMPLER {name}_sampler MAG_FILTER {filter} MIN_FILTER {filter} ADDRESS_MODE_U {wrap} ADDRESS_MODE_V \
-                     {wrap} ADDRESS_MODE_W {wrap}"
-                );
+                let _ = writeln!(text, "SAMPLER {name}_sampler{}", self::sampler(sampler));
             }
             let _ = writeln!(pipeline, "  BIND BUFFER {name} AS {kind}{how} {place}");
         }
@@ -313,7 +420,27 @@ fn bind(descriptor: &Descriptor, draw: &Draw, text: &mut String, pipeline: &mut 
     Ok(())
 }
 
-fn image(name: &str, image: &Texels, text: &mut String) -> Result<()> {
+fn sampler(desc: &SamplerDesc) -> String {
+    // The language writes the mode with another word.
+    let mode = |mode: vk::SamplerAddressMode| word(mode).replace("mirror_clamp", "mirrored_clamp");
+    let mut text = format!(
+        " MAG_FILTER {} MIN_FILTER {}",
+        word(desc.mag_filter),
+        word(desc.min_filter)
+    );
+    for (axis, own) in ["U", "V", "W"].into_iter().zip(desc.address_modes) {
+        let _ = write!(text, " ADDRESS_MODE_{axis} {}", mode(own));
+    }
+    let _ = write!(text, " BORDER_COLOR {}", word(desc.border_color));
+    let _ = write!(text, " MIN_LOD {:?} MAX_LOD {:?}", desc.min_lod, desc.max_lod);
+    if let Some(op) = desc.compare {
+        let _ = write!(text, " COMPARE on COMPARE_OP {}", word(op));
+    }
+    text
+}
+
+/// An image; `depths` is its format where a sampler compares with it.
+fn image(name: &str, image: &Texels, depths: Option<vk::Format>, text: &mut String) -> Result<()> {
     if image.layers != 1 || image.levels != 1 {
         return foreign("texels of several layers or levels");
     }
@@ -324,7 +451,7 @@ fn image(name: &str, image: &Texels, text: &mut String) -> Result<()> {
         Dim::D3 => format!("DIM_3D WIDTH {width} HEIGHT {height} DEPTH {depth}"),
         other => return foreign(&format!("{other:?} images")),
     };
-    let format = image.format.vk()?;
+    let format = depths.map_or_else(|| image.format.vk(), Ok)?;
     let _ = writeln!(
         text,
         "IMAGE {name} FORMAT {format:?} {size} DATA\n{}END",
