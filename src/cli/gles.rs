@@ -147,7 +147,7 @@ impl GlesArgs {
 
     /// Whether there is a display: programs on a desktop need a seat, which the compositor has on a display only.
     fn needs_display(&self) -> bool {
-        self.has_display() || self.desktop && gles::takes_display()
+        self.has_display() || self.desktop
     }
 }
 

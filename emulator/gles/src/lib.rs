@@ -30,7 +30,7 @@ mod session;
 pub mod view;
 mod watch;
 
-pub use desktop::{Desktop, Place, SEAT, on_display, place, prepare, prepare_bare, takes_display};
+pub use desktop::{Desktop, Place, SEAT, on_display, place, prepare, prepare_bare};
 pub use driver::{Driver, Machine, TOOLS, cache, missing_library, missing_tools, needs_lima, packages};
 pub use error::{Error, ErrorKind, Result};
 pub use processes::{adopt, children_of, end, end_adopted, reap};

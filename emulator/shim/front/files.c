@@ -385,3 +385,15 @@ enum { SYSFS = 0x62656572 };
 
 STATFS(fstatfs, statfs)
 STATFS(fstatfs64, statfs64)
+
+/* ---- users ---- */
+
+/* Debian's compositor takes a display as root only. This one is its user's, so weston's backend of displays, and nothing else,
+ * sees root as its user. */
+PUBLIC uid_t geteuid(void)
+{
+    NEXT(geteuid);
+    Dl_info caller;
+    int takes = active() && dladdr(__builtin_return_address(0), &caller) && caller.dli_fname;
+    return takes && strstr(caller.dli_fname, "/drm-backend.so") ? 0 : next();
+}

@@ -89,10 +89,6 @@ fn the_compositor_takes_the_display() {
     if !fetched("weston") {
         return;
     }
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("NOT TESTED, Debian's compositor takes a display as root only");
-        return;
-    }
     let folder = tempfile::tempdir().expect("a folder");
     let place = folder.path().to_str().expect("a plain name");
     let last = |seconds: &str| -> Picture {
@@ -112,4 +108,57 @@ fn the_compositor_takes_the_display() {
         blue > pixels / 4 && pixels - blue > 250 * 250
     };
     assert!(["8", "25", "75"].into_iter().any(is_there), "no window on the desktop");
+}
+
+/// Debian's compositor takes a display as root only: its backend of displays, and nothing else, sees that user.
+#[test]
+fn a_backend_of_displays_runs_as_root() {
+    let work = tempfile::tempdir().expect("a folder");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gles/user.c");
+    let build = |name: &str, options: &[&str]| {
+        let to = work.path().join(name);
+        let compiler = Command::new("cc")
+            .args(options)
+            .arg("-o")
+            .arg(&to)
+            .arg(&source)
+            .status();
+        assert!(compiler.expect("a C compiler").success());
+        to
+    };
+    let program = build("user", &["-O1"]);
+    let users = |library: &str, own: &str| {
+        let library = build(library, &["-O1", "-shared", "-fPIC", "-DBACKEND"]);
+        let mut command = match rustix::process::geteuid().is_root() {
+            false => Command::new(env!("CARGO_BIN_EXE_skrymir")),
+            // As another user, with a folder of that user.
+            true => {
+                let mut command = Command::new("setpriv");
+                command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+                command.arg(env!("CARGO_BIN_EXE_skrymir"));
+                let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+                std::fs::set_permissions(work.path(), open).expect("permissions");
+                command
+            }
+        };
+        let output = command
+            .args(["gles", "--"])
+            .args([&program, &library])
+            .env("HOME", work.path())
+            .env("XDG_CACHE_HOME", work.path())
+            .env("TMPDIR", work.path())
+            .current_dir(work.path())
+            .output()
+            .expect("the command runs");
+        assert!(text(&output).contains(own), "{}", text(&output));
+        text(&output)
+    };
+    let user = match rustix::process::geteuid() {
+        root if root.is_root() => 65534,
+        user => user.as_raw(),
+    };
+    let own = format!("program {user}, real {user}");
+    assert!(users("drm-backend.so", &own).contains("backend 0,"));
+    // The control: another library.
+    assert!(users("other-backend.so", &own).contains(&format!("backend {user},")));
 }
