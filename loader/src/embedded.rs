@@ -193,7 +193,7 @@ fn sksl(bytes: &[u8]) -> Option<(usize, &'static str, String)> {
         return None;
     }
     let (tree, size) = sksl::read_prefix(bytes).ok()?;
-    Some((size, "sksl", sksl::summary(&tree).kind))
+    Some((size, "sksl", sksl::summary(&tree).ok()?.kind))
 }
 
 #[cfg(test)]

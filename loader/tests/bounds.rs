@@ -28,7 +28,7 @@ struct Format {
 type ModuleVerb = (&'static str, fn(&[u32]));
 
 const MODULE_VERBS: [ModuleVerb; 7] = [
-    ("check", |words| drop(spirv::validate(Grammar::builtin(), words))),
+    ("check", |words| drop(spirv::validate(words))),
     ("vulkan", |words| {
         let env = TargetEnv::named("vulkan1.3").expect("a known environment");
         drop(spirv::validate_for(Grammar::builtin(), words, env));
@@ -250,7 +250,7 @@ const FORMATS: [Format; 5] = [
             ("check", |bytes| drop(vbc::check(bytes))),
             ("summary", |bytes| {
                 let file = vbc::read(bytes).expect("a VBC");
-                drop(vbc::summary(&file).to_string());
+                drop(vbc::summary(&file).map(|summary| summary.to_string()));
             }),
             ("rewrite", |bytes| {
                 let file = vbc::read(bytes).expect("a VBC");
@@ -360,7 +360,7 @@ const FORMATS: [Format; 5] = [
                 let _ = sksl::read(bytes).map(|tree| sksl::print(&tree).unwrap());
             }),
             ("summary", |bytes| {
-                let _ = sksl::read(bytes).map(|tree| sksl::summary(&tree).to_string());
+                let _ = sksl::read(bytes).and_then(|tree| Ok(sksl::summary(&tree)?.to_string()));
             }),
             ("rewrite", |bytes| {
                 let _ = sksl::read(bytes).map(|tree| sksl::write(&tree));

@@ -1,7 +1,7 @@
 //! Passes over modules: the output is valid, and contains the expected instructions.
 
 use skrymir_loader::spirv::{
-    Grammar, for_wgsl, parse, print, split_interface,
+    for_wgsl, parse, print, split_interface,
     transform::{for_hlsl, narrow_exponents},
     validate, with_signs,
 };
@@ -9,7 +9,7 @@ use skrymir_loader::spirv::{
 /// The text of a module after a pass; both are valid.
 fn after(text: &str, pass: fn(&[u32]) -> skrymir_loader::Result<Vec<u32>>) -> String {
     let valid = |words: &[u32]| {
-        let report = validate(Grammar::builtin(), words);
+        let report = validate(words);
         assert!(report.is_valid(), "{report:?}\n{}", print(words).unwrap());
     };
     let words = parse(text).unwrap();
@@ -110,7 +110,7 @@ OpFunctionEnd
     );
     assert!(out.contains("BuiltIn SubgroupLocalInvocationId"), "{out}");
     let changed = for_wgsl(&words).unwrap();
-    let report = validate(Grammar::builtin(), &changed);
+    let report = validate(&changed);
     assert!(report.is_valid(), "{report:?}");
 }
 
@@ -142,10 +142,10 @@ OpFunctionEnd
     );
     let mut words = parse(&text).unwrap();
     words[1] = 0x0001_0300;
-    assert!(validate(Grammar::builtin(), &words).is_valid());
+    assert!(validate(&words).is_valid());
     let changed = for_wgsl(&words).unwrap();
     let out = print(&changed).unwrap();
-    let report = validate(Grammar::builtin(), &changed);
+    let report = validate(&changed);
     assert!(report.is_valid(), "{report:?}\n{out}");
     assert!(out.contains("LocalSize 24 1 1"), "{out}");
     assert!(

@@ -34,7 +34,10 @@ pub struct Summary<'a> {
 }
 
 /// Summarises a program.
-pub fn summary(tree: &Tree) -> Summary<'_> {
+///
+/// # Errors
+/// None: the result is that of every format's summary.
+pub fn summary(tree: &Tree) -> crate::Result<Summary<'_>> {
     let (kind, language) = match tree.header {
         Header::Module => ("module".to_owned(), None),
         Header::Program { kind, version, .. } => (kind.to_string(), Some(version.to_string())),
@@ -54,7 +57,7 @@ pub fn summary(tree: &Tree) -> Summary<'_> {
             _ => {}
         }
     }
-    Summary {
+    Ok(Summary {
         format: FORMAT,
         version: VERSION,
         kind,
@@ -67,7 +70,7 @@ pub fn summary(tree: &Tree) -> Summary<'_> {
         elements: tree.elements.len(),
         statements: tree.statements.len(),
         expressions: tree.expressions.len(),
-    }
+    })
 }
 
 impl fmt::Display for Summary<'_> {

@@ -68,7 +68,10 @@ pub struct NameList {
 }
 
 /// Summarises a library.
-pub fn summary(library: &Library<'_>) -> Summary {
+///
+/// # Errors
+/// None: the result is that of every format's summary.
+pub fn summary(library: &Library<'_>) -> crate::Result<Summary> {
     let text = |name: &Name| library.text(name.content).into_owned();
     let list = |names: &Names| NameList {
         names: names.names.iter().map(text).collect(),
@@ -93,12 +96,12 @@ pub fn summary(library: &Library<'_>) -> Summary {
         blocks: module.blocks.iter().map(block).collect(),
         quoted: quote(library.bytes(module.name.content)),
     };
-    Summary {
+    Ok(Summary {
         format: super::FORMAT,
         version: library.version,
         binaries: library.constants.len(),
         modules: library.modules.iter().map(module).collect(),
-    }
+    })
 }
 
 /// What a module's loader receives besides `$loaded`.

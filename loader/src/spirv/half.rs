@@ -241,7 +241,7 @@ OpFunctionEnd
         let steps = steps.body.iter().filter(|words| opcode(words) == QUANTIZE);
         // Load, sum, three for the power, two for the sine, three for the quotient, two phis, product.
         assert_eq!(steps.count(), 13);
-        let report = validate(Grammar::builtin(), &half);
+        let report = validate(&half);
         assert!(report.diagnostics.is_empty(), "{:?}", report.diagnostics);
     }
 }

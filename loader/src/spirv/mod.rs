@@ -82,7 +82,7 @@ pub fn parse(text: &str) -> Result<Vec<u32>, asm::Error> {
 /// Reads and validates with the built-in grammar; a read error becomes the only finding.
 pub fn check(bytes: &[u8]) -> crate::Report {
     match read(bytes) {
-        Ok(words) => validate(Grammar::builtin(), &words),
+        Ok(words) => validate(&words),
         Err(error) => (&error).into(),
     }
 }

@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(opcodes(&out, op::FUNCTION), 3);
         assert_eq!(opcodes(&out, op::FUNCTION_PARAMETER), 2, "each takes the place alone");
         assert_eq!(opcodes(&out, op::NAME), 2, "both instances have the name");
-        let report = crate::spirv::validate(Grammar::builtin(), &out);
+        let report = crate::spirv::validate(&out);
         assert!(
             report.diagnostics.iter().all(|d| d.severity != crate::Severity::Error),
             "{report:?}"

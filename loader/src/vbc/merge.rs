@@ -415,15 +415,11 @@ OpFunctionEnd";
     fn packed(stages: [(Stage, &str); 2]) -> super::super::pack::Packed {
         let stages = stages.map(|(stage_of, text)| (stage_of, stage(text)));
         for (stage, words) in &stages {
-            assert_eq!(
-                validate(Grammar::builtin(), words).verdict(),
-                "valid",
-                "{stage} as it is"
-            );
+            assert_eq!(validate(words).verdict(), "valid", "{stage} as it is");
         }
         let packed = pack_with_notes(&stages, &Names::default()).unwrap();
         for (stage, _) in stages {
-            let report = validate(Grammar::builtin(), packed.model.code(stage));
+            let report = validate(packed.model.code(stage));
             assert_eq!(report.verdict(), "valid", "{stage}: {:?}", report.diagnostics);
         }
         let report = super::super::check(&super::super::write(&packed.model).unwrap());

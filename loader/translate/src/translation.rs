@@ -7,7 +7,7 @@ use crate::read::{is_compiled, read_for_wgsl, stage_of_model, unsplit_words};
 use crate::write::naga_text;
 use crate::{Error, ErrorKind, Language, Options, Result, Shader, Source, Target, read};
 use loader::spirv::transform::{Editor, build, comparable_atomics, for_hlsl, narrow_exponents, without_wide_products};
-use loader::spirv::{self, Grammar, ModuleIndex, class, decoration, model, op};
+use loader::spirv::{self, ModuleIndex, class, decoration, model, op};
 use naga::ShaderStage;
 use naga::back::{glsl, hlsl};
 use std::fmt;
@@ -357,7 +357,7 @@ fn accepted(mut words: Vec<u32>) -> Result<Vec<u32>> {
 
 /// Refuses a module that our validator refuses.
 fn valid(words: &[u32]) -> Result<()> {
-    let report = spirv::validate(Grammar::builtin(), words);
+    let report = spirv::validate(words);
     let mut found = report.diagnostics.iter();
     match found.find(|found| found.severity == loader::Severity::Error) {
         Some(found) => {

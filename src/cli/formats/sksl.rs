@@ -28,7 +28,7 @@ impl Format for Sksl {
     }
 
     fn info(&self, bytes: &[u8]) -> Outcome<Info> {
-        Info::of(&sksl::summary(&sksl::read(bytes)?))
+        Info::of(&sksl::summary(&sksl::read(bytes)?)?)
     }
 
     fn check(&self, bytes: &[u8], _args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {

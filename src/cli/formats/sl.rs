@@ -29,7 +29,7 @@ impl Format for Sl {
     }
 
     fn info(&self, bytes: &[u8]) -> Outcome<Info> {
-        Info::of(&sl::summary(&sl::read(bytes)?))
+        Info::of(&sl::summary(&sl::read(bytes)?)?)
     }
 
     fn check(&self, bytes: &[u8], _args: &CheckArgs) -> Outcome<(Report, Vec<Table>)> {
@@ -48,7 +48,7 @@ impl Format for Sl {
     fn dis(&self, bytes: &[u8], args: &DisArgs) -> Outcome<String> {
         let library = sl::read(bytes)?;
         if args.json {
-            return Ok(Info::of(&sl::summary(&library))?.to_json_text());
+            return Ok(Info::of(&sl::summary(&library)?)?.to_json_text());
         }
         let locations = args.locations;
         Ok(sl::print_with(&library, &PrintOptions { locations })?)

@@ -5,7 +5,7 @@ use crate::cli::args::{AsArgs, CheckArgs, DisArgs, RUN_SOURCE_FLAGS};
 use crate::cli::grammars;
 use crate::cli::outcome::{Outcome, bad_text};
 use loader::Report;
-use loader::spirv::{self, Grammar, TargetEnv, asm, dis, validate, validate_for};
+use loader::spirv::{self, Grammar, TargetEnv, asm, dis, validate_for};
 use serde_json::json;
 use std::borrow::Cow;
 use std::io::IsTerminal;
@@ -48,7 +48,10 @@ impl Format for Spirv {
             // The other validators are not asked with an environment's rules: only ours answer then.
             Ok(words) => match args.target_env {
                 Some(env) => (validate_for(&grammar, &words, env), Vec::new()),
-                None => (validate(&grammar, &words), vec![all(&grammar, "", &words)]),
+                None => (
+                    validate_for(&grammar, &words, TargetEnv::UNIVERSAL),
+                    vec![all(&grammar, "", &words)],
+                ),
             },
             Err(error) => ((&error).into(), Vec::new()),
         })

@@ -33,7 +33,7 @@ impl Format for Vbc {
     }
 
     fn info(&self, bytes: &[u8]) -> Outcome<Info> {
-        Info::of(&vbc::summary(&vbc::read(bytes)?))
+        Info::of(&vbc::summary(&vbc::read(bytes)?)?)
     }
 
     /// Findings about the file, and each validator's verdict on each stage.

@@ -6,7 +6,7 @@ use crate::cli::error::{Cause, Error, ErrorKind, Result, Within};
 use crate::cli::json::milliseconds;
 use crate::cli::outcome::{Failure, Outcome, apart, print, print_json, write};
 use crate::cli::picture::save;
-use loader::spirv::{self, Grammar};
+use loader::spirv;
 use runner::compute::{self, Contents, Data, Descriptor, Shader, difference, execute, with_local_size};
 use runner::link::File;
 use runner::script::{self, Engine, RoundTrip};
@@ -134,7 +134,7 @@ fn sized(file: &File<'_>, args: &RunArgs) -> Result<Vec<u32>> {
         words = with_local_size(&words, size)?;
     }
     if !args.unchecked {
-        spirv::validate(Grammar::builtin(), &words).accept(spirv::FORMAT)?;
+        spirv::validate(&words).accept(spirv::FORMAT)?;
     }
     Ok(words)
 }

@@ -124,12 +124,12 @@ fn formats_have_the_same_functions() {
     let model = vbc::read(&bytes).unwrap();
     assert_eq!(vbc::write(&model.to_model()).unwrap(), bytes);
     assert!(vbc::validate(&model).is_valid() && vbc::check(&bytes).is_valid());
-    is_object(vbc::FORMAT, &vbc::summary(&model));
+    is_object(vbc::FORMAT, &vbc::summary(&model).unwrap());
 
     let words = model.code(vbc::Stage::Frag).unwrap().words();
     let bytes = spirv::write(&words).unwrap();
     assert_eq!(spirv::read(&bytes).unwrap(), words);
-    assert!(spirv::validate(spirv::Grammar::builtin(), &words).is_valid() && spirv::check(&bytes).is_valid());
+    assert!(spirv::validate(&words).is_valid() && spirv::check(&bytes).is_valid());
     let text = spirv::print(&words).unwrap();
     assert_eq!(
         spirv::print(&spirv::parse(&text).unwrap()).unwrap().lines().count(),
@@ -150,7 +150,7 @@ fn formats_have_the_same_functions() {
     assert_eq!(sksl::write(&sksl::read(&bytes).unwrap()).unwrap(), bytes);
     assert_eq!(sksl::validate(&model).is_valid(), sksl::check(&bytes).is_valid());
     sksl::print(&model).unwrap();
-    is_object(sksl::FORMAT, &sksl::summary(&model));
+    is_object(sksl::FORMAT, &sksl::summary(&model).unwrap());
 
     let text = std::fs::read_to_string(common::data("sl/hello.s0")).unwrap();
     let model = sl::parse_in(&text, "hello.s0").unwrap();
@@ -159,7 +159,7 @@ fn formats_have_the_same_functions() {
     assert_eq!(sl::write(&again).unwrap(), bytes);
     assert!(sl::validate(&again).is_valid() && sl::check(&bytes).is_valid());
     assert!(!sl::print(&again).unwrap().is_empty());
-    is_object(sl::FORMAT, &sl::summary(&again));
+    is_object(sl::FORMAT, &sl::summary(&again).unwrap());
 
     // All that writes or prints has a result with the library's error, all that parses one with the place in the text.
     type Written = loader::Result<Vec<u8>>;
@@ -173,5 +173,16 @@ fn formats_have_the_same_functions() {
     let _: fn(&sl::Library<'_>) -> loader::Result<String> = sl::print;
     let _: fn(&str) -> Result<Vec<u32>, loader::SourceError> = spirv::parse;
     let _: fn(&str) -> Result<sl::Library<'static>, loader::SourceError> = sl::parse;
+    // All that validates takes the model alone, and all that summarises has a result.
+    let _: fn(&vbc::Vbc<'_>) -> loader::Report = vbc::validate;
+    let _: fn(&mbs::Mbs) -> loader::Report = mbs::validate;
+    let _: fn(&[u32]) -> loader::Report = spirv::validate;
+    let _: fn(&sksl::Tree) -> loader::Report = sksl::validate;
+    let _: fn(&sl::Library<'_>) -> loader::Report = sl::validate;
+    let _: for<'f, 'a> fn(&'f vbc::Vbc<'a>) -> loader::Result<vbc::Summary<'f, 'a>> = vbc::summary;
+    let _: fn(&mbs::Mbs) -> loader::Result<mbs::Summary> = mbs::summary;
+    let _: fn(&[u32]) -> loader::Result<spirv::Summary> = spirv::summary;
+    let _: for<'a> fn(&'a sksl::Tree) -> loader::Result<sksl::Summary<'a>> = sksl::summary;
+    let _: fn(&sl::Library<'_>) -> loader::Result<sl::Summary> = sl::summary;
     let _: [fn(&[u8]) -> loader::Report; 5] = [vbc::check, mbs::check, spirv::check, sksl::check, sl::check];
 }

@@ -179,7 +179,7 @@ fn child() {
     match verb {
         "walk" => drop(Bytes::new(&bytes).map(|b| b.instructions().count())),
         "check" => {
-            let report = validate(grammar, &words());
+            let report = validate(&words());
             println!("{:?}", report.diagnostics.first().map(|d| d.to_string()));
         }
         "vulkan" => drop(validate_for(grammar, &words(), TargetEnv::named("vulkan1.3").unwrap())),

@@ -3,7 +3,7 @@
 use super::module_text;
 
 use super::samples::all;
-use module_text::{Sample, bytes, grammar, in_pairs, installed, tool};
+use module_text::{Sample, bytes, in_pairs, installed, tool};
 use skrymir::loader::spirv::{instructions, validate};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn reference(sample: &Sample, at: usize, folder: &Path) -> Option<String> {
 }
 
 fn ours(sample: &Sample) -> Option<String> {
-    let report = validate(grammar(), &sample.words);
+    let report = validate(&sample.words);
     (!report.is_valid()).then(|| report.diagnostics[0].to_string())
 }
 

@@ -3,7 +3,7 @@
 use crate::common::{data, files};
 use script::run::{Code, Compile, CompileError, Text, Verdict};
 use skrymir::loader::spirv::transform::{PASSES, Pass, bounded, build, for_hlsl, with_signs};
-use skrymir::loader::spirv::{self, Grammar, validate};
+use skrymir::loader::spirv::{self, validate};
 use skrymir::runner::script::Compiler;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,7 +21,7 @@ impl Compile for Behind {
     fn compile(&self, text: &Text<'_>) -> Result<Code, CompileError> {
         let code = Compiler.compile(text)?;
         let mut words = (self.pass)(&code.words).map_err(|error| CompileError::Unsupported(error.to_string()))?;
-        let report = validate(Grammar::builtin(), &words);
+        let report = validate(&words);
         assert!(report.is_valid(), "{report:?}");
         self.changed
             .fetch_add(usize::from(words != code.words), Ordering::Relaxed);

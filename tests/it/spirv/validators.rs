@@ -69,7 +69,7 @@ fn splitting_keeps_modules_valid_and_lets_naga_see_them() {
         if words == sample.words {
             continue;
         }
-        let report = spirv::validate(grammar(), &words);
+        let report = spirv::validate(&words);
         assert!(report.is_valid(), "{}: {report:?}", sample.name);
         if installed("spirv-val") {
             let file = folder.path().join("split.spv");
@@ -195,7 +195,7 @@ fn any_words_get_a_verdict() {
         let mut words = samples[random.usize(..samples.len())].words.clone();
         samples::damage(&mut words, &mut random, 4);
         let _ = spirv::split_samplers(&words);
-        if spirv::validate(grammar(), &words).is_valid() {
+        if spirv::validate(&words).is_valid() {
             good += 1
         } else {
             bad += 1

@@ -138,7 +138,7 @@ fn packed_textures_convert_back() {
     let words = vbc::read(&bytes).unwrap().code(Stage::Frag).unwrap().words();
     let split = loader::spirv::split_samplers(&words).unwrap();
     assert_ne!(split, words);
-    let report = loader::spirv::validate(loader::spirv::Grammar::builtin(), &split);
+    let report = loader::spirv::validate(&split);
     assert!(report.is_valid(), "{report:?}");
     if let Some(verdict) = translate::validate::spirv_val::validate(&split) {
         verdict.unwrap();
@@ -154,9 +154,9 @@ fn samplers_in_functions_and_other_blocks_are_split() {
     let text = std::fs::read_to_string(common::data("spirv/sampler_function.spvasm")).unwrap();
     let grammar = loader::spirv::Grammar::builtin();
     let words = loader::spirv::asm::assemble(grammar, &text, Default::default()).unwrap();
-    assert!(loader::spirv::validate(grammar, &words).is_valid());
+    assert!(loader::spirv::validate(&words).is_valid());
     let split = loader::spirv::split_samplers(&words).unwrap();
-    let report = loader::spirv::validate(grammar, &split);
+    let report = loader::spirv::validate(&split);
     assert!(report.is_valid(), "{report:?}");
     if let Some(verdict) = translate::validate::spirv_val::validate_as(&split, &[]) {
         verdict.unwrap();

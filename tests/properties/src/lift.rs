@@ -4,7 +4,6 @@ use crate::engines::split;
 use crate::words_of;
 use lift::{Convention, ErrorKind, Options};
 use loader::mbs::{Program, Stage};
-use loader::spirv::Grammar;
 use utgard::{gp, pp};
 
 /// Maximum number of words of a program.
@@ -61,7 +60,7 @@ pub fn valid(bytes: &[u8]) {
         let bytes = translate::write(&shader, translate::Target::Spirv, &Default::default())
             .unwrap_or_else(|error| panic!("exact {exact}: {error}"));
         let words = words_of(&bytes);
-        let report = loader::spirv::validate(Grammar::builtin(), &words);
+        let report = loader::spirv::validate(&words);
         assert!(report.is_valid(), "exact {exact}: {report:?}");
     }
 }

@@ -39,7 +39,7 @@ pub fn used(bytes: &[u8]) {
     let Ok(words) = translate::sksl::to_stage(&tree) else {
         return;
     };
-    let report = loader::spirv::validate(loader::spirv::Grammar::builtin(), &words);
+    let report = loader::spirv::validate(&words);
     let errors = report.diagnostics.iter().find(|_| !report.is_valid());
     assert!(
         errors.is_none(),

@@ -22,7 +22,7 @@ pub fn read(bytes: &[u8]) {
             operand::operands(grammar, &context, grammar.row(instruction.opcode), &instruction).for_each(drop);
         }
     }
-    for finding in &validate(grammar, &words).diagnostics {
+    for finding in &validate(&words).diagnostics {
         assert!(
             finding.offset.is_none_or(|offset| offset <= bytes.len() as u64),
             "{finding}: outside the module"
@@ -47,7 +47,7 @@ pub fn text(bytes: &[u8]) {
         exact: true,
         ..Default::default()
     };
-    if !validate(grammar, &words).is_valid() {
+    if !validate(&words).is_valid() {
         let _ = asm::assemble(grammar, &text, exact);
         return;
     }
@@ -84,11 +84,10 @@ pub fn assemble(bytes: &[u8]) {
 /// Use: a valid module stays valid when its samplers are split, and naga returns without a crash.
 pub fn used(bytes: &[u8]) {
     let Ok(words) = to_words(bytes) else { return };
-    let grammar = Grammar::builtin();
-    let valid = validate(grammar, &words).is_valid();
+    let valid = validate(&words).is_valid();
     let Ok(split) = split_samplers(&words) else { return };
     if valid {
-        let report = validate(grammar, &split);
+        let report = validate(&split);
         assert!(
             report.is_valid(),
             "splitting broke a valid module: {}",
@@ -101,10 +100,10 @@ pub fn used(bytes: &[u8]) {
 /// after the passes for other languages.
 pub fn translated(bytes: &[u8]) {
     let Ok(words) = to_words(bytes) else { return };
-    if validate(Grammar::builtin(), &words).is_valid() {
+    if validate(&words).is_valid() {
         for pass in [for_wgsl, for_hlsl, narrow_exponents, with_signs, split_interface] {
             let Ok(changed) = pass(&words) else { continue };
-            let report = validate(Grammar::builtin(), &changed);
+            let report = validate(&changed);
             let first = report.diagnostics.first();
             assert!(report.is_valid(), "a pass broke a valid module: {first:?}");
         }

@@ -5,7 +5,7 @@ use crate::error::{Error, Result, Within};
 use crate::external_compilers;
 use compiler::glsl_es::vulkan::{Linked, to_vulkan};
 use compiler::glsl_es::{self, Text};
-use loader::spirv::{self, Grammar};
+use loader::spirv;
 use loader::vbc::pack::{Names, pack_with_notes};
 use loader::vbc::{self, Stage};
 use loader::{Report, Severity};
@@ -369,7 +369,7 @@ pub fn check(bytes: Vec<u8>) -> Result<Vec<u8>> {
         .into_iter()
         .filter_map(|stage| Some((stage, file.code(stage)?)))
     {
-        if let Some(error) = error(spirv::validate(Grammar::builtin(), &code.words())) {
+        if let Some(error) = error(spirv::validate(&code.words())) {
             return Err(Error::input(format_args!("{stage}: the code is not valid: {error}")));
         }
     }

@@ -223,12 +223,12 @@ impl<'a> Checked<'a> {
     }
 }
 
-/// All findings about a module given as words in host order.
-pub fn validate(grammar: &Grammar, words: &[u32]) -> Report {
-    validate_for(grammar, words, TargetEnv::UNIVERSAL)
+/// All findings about a module given as words in host order, with the built-in grammar.
+pub fn validate(words: &[u32]) -> Report {
+    validate_for(Grammar::builtin(), words, TargetEnv::UNIVERSAL)
 }
 
-/// [`validate`] for a target environment.
+/// [`validate`] with a grammar, for a target environment.
 pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report {
     let bound = words.get(3).copied().unwrap_or(0);
     let mut module = Checked {

@@ -24,7 +24,7 @@ const FRAGMENT: &str = "OpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %ma
 fn finding(text: &str) -> Option<String> {
     let mut words = assemble(Grammar::builtin(), text, Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"));
     words[1] = 0x10300;
-    let report = validate(Grammar::builtin(), &words);
+    let report = validate(&words);
     (!report.is_valid()).then(|| report.diagnostics.iter().map(|d| format!("{d}\n")).collect())
 }
 

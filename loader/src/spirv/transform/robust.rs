@@ -276,7 +276,7 @@ mod tests {
         // Later versions have no BufferBlock.
         words[1] = 0x0001_0300;
         let out = bounded(&words).unwrap();
-        let report = validate(Grammar::builtin(), &out);
+        let report = validate(&out);
         assert!(report.is_valid(), "{report:?}");
         let count = |opcode: u16| instructions(&out).flatten().filter(|one| one.opcode == opcode).count();
         // The runtime array's length is queried once; the constant 9 becomes 3.

@@ -86,7 +86,7 @@ pub(super) fn modules() -> BTreeMap<String, Vec<u32>> {
     };
     read(&common::data(""));
     common::corpus("spirv").iter().for_each(|folder| read(folder));
-    all.retain(|_, words| words.len() < 4000 && validate(Grammar::builtin(), words).is_valid());
+    all.retain(|_, words| words.len() < 4000 && validate(words).is_valid());
     all
 }
 
@@ -115,7 +115,7 @@ fn mutants_get_the_recorded_verdicts_of_spirv_tools() {
     let ours = |at: usize, words: &[u32]| {
         let report = match environment(at) {
             Some(env) => validate_for(Grammar::builtin(), words, env),
-            None => validate(Grammar::builtin(), words),
+            None => validate(words),
         };
         if report.is_valid() { 'v' } else { 'i' }
     };

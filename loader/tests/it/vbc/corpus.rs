@@ -107,7 +107,7 @@ fn info_holds_what_an_independent_reader_found() {
         let name = path.display();
         let expected: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         let bytes = std::fs::read(path.with_extension("vbc")).unwrap();
-        let shown = serde_json::to_value(vbc::summary(&vbc::read(&bytes).unwrap())).unwrap();
+        let shown = serde_json::to_value(vbc::summary(&vbc::read(&bytes).unwrap()).unwrap()).unwrap();
         if let Some(expected) = expected.get("expect") {
             contains(&format!("{name}"), &shown, &respell(expected));
             facts += 1;

@@ -496,12 +496,12 @@ fn unknown_values_are_ordinary_and_print_as_numbers() {
     let bytes = vbc::write(&model).unwrap();
     let file = vbc::read(&bytes).unwrap();
     assert_eq!(file.to_model(), model);
-    let json = serde_json::to_value(vbc::summary(&file)).unwrap();
+    let json = serde_json::to_value(vbc::summary(&file).unwrap()).unwrap();
     assert_eq!(json["inputs"][0]["base"], 77);
     assert_eq!(json["bindings"][0]["base"], 78);
     assert_eq!(json["bindings"][7]["rank"], 79);
     assert_eq!(json["bindings"][2]["stages"], serde_json::json!(["frag", 0x8000]));
-    let text = vbc::summary(&file).to_string();
+    let text = vbc::summary(&file).unwrap().to_string();
     assert!(text.contains("in(0) 77"), "{text}");
     assert!(text.contains("frag|0x8000"), "{text}");
 }

@@ -210,7 +210,7 @@ impl fmt::Display for Table {
 }
 
 fn ours(grammar: &Grammar, words: &[u32]) -> Verdict {
-    let report = spirv::validate(grammar, words);
+    let report = spirv::validate_for(grammar, words, spirv::TargetEnv::UNIVERSAL);
     match report
         .diagnostics
         .iter()

@@ -1,7 +1,7 @@
 //! Round trips of shaders through another compiler or language, to test that the result is the same.
 
 use crate::error::{ErrorKind, Result};
-use loader::spirv::{self, Grammar, ModuleIndex, decoration, op};
+use loader::spirv::{self, ModuleIndex, decoration, op};
 use script::Stage;
 use script::run::{Code, Compile, CompileError, Text};
 use std::path::Path;
@@ -140,7 +140,7 @@ fn through(
         }
     };
     // Drivers trust their input: they hang or crash.
-    let report = spirv::validate(Grammar::builtin(), &made);
+    let report = spirv::validate(&made);
     if let Some(first) = report.diagnostics.first().filter(|_| !report.is_valid()) {
         return Err(format!(
             "through {way}: the text compiles to an invalid module: {first}"
