@@ -8,13 +8,15 @@
 //! A vertex program, run over three vertices, and what it handed on:
 //!
 //! ```
-//! use loader::mbs::Stage;
+//! # use loader as skrymir_loader;
+//! # use utgard as skrymir_utgard;
+//! use skrymir_loader::mbs::Stage;
 //! use skrymir_emulator::driver::{self, Draw};
 //! use skrymir_emulator::exec::wide::Wide;
 //! use skrymir_emulator::gpu::Gpu;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let vertex = utgard::shader::assemble(
+//! let vertex = skrymir_utgard::shader::assemble(
 //!     ".vertex
 //!      .attribute vec4 position
 //!      .attribute vec4 color
@@ -24,7 +26,7 @@
 //!      mul.m0 v1.x a1.x a1.x, mul.m1 v1.y a1.y a1.y
 //!      mul.m0 v1.z a1.z a1.z, mul.m1 v1.w a1.w a1.w",
 //! )?;
-//! let fragment = utgard::shader::assemble(".fragment\n.varying vec4 tint\n load.v $0 0, stop\n")?;
+//! let fragment = skrymir_utgard::shader::assemble(".fragment\n.varying vec4 tint\n load.v $0 0, stop\n")?;
 //! let vertex = vertex.program(Stage::Vertex)?.expect("a vertex program");
 //! let fragment = fragment.program(Stage::Fragment)?.expect("a fragment program");
 //!

@@ -19,8 +19,9 @@
 //! This example fills a uniform by the names of its members in the file, and draws:
 //!
 //! ```
+//! # use loader as skrymir_loader;
 //! use ash::vk;
-//! use loader::{reflect::reflect, vbc};
+//! use skrymir_loader::{reflect::reflect, vbc};
 //! use skrymir_vulkan::{Adopted, BindMode, Context, GraphicsPipeline, Program, State, Target};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

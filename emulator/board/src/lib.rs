@@ -7,7 +7,8 @@
 //! A bus with memory at 0x40000000, a GPU, and a driver's first accesses:
 //!
 //! ```
-//! use emulator::exec::wide::Wide;
+//! # use emulator as skrymir_emulator;
+//! use skrymir_emulator::exec::wide::Wide;
 //! use skrymir_board::{Device, Line, Model, Options, Product, Ram};
 //! use std::sync::Arc;
 //! use std::sync::atomic::{AtomicU32, Ordering};

@@ -7,9 +7,10 @@
 //! A pair, what it costs, and the varyings that it hands on when it runs:
 //!
 //! ```
-//! use emulator::driver::{self, Draw};
-//! use emulator::exec::wide::Wide;
-//! use emulator::gpu::Gpu;
+//! # use emulator as skrymir_emulator;
+//! use skrymir_emulator::driver::{self, Draw};
+//! use skrymir_emulator::exec::wide::Wide;
+//! use skrymir_emulator::gpu::Gpu;
 //! use skrymir_compiler::{Input, Options, Stage, compile};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -5,12 +5,14 @@
 //! that use it; [`Desktop`] is a Wayland compositor among them.
 //!
 //! ```no_run
-//! use shim::Options;
+//! # use emulator as skrymir_emulator;
+//! # use shim as skrymir_shim;
+//! use skrymir_shim::Options;
 //! use skrymir_gles::{Driver, Machine, Session};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let driver = Driver::prepare(Machine::ARM)?;
-//! let engine = || Box::new(emulator::exec::native::Native::default()) as _;
+//! let engine = || Box::new(skrymir_emulator::exec::native::Native::default()) as _;
 //! let session = Session::start(&driver, Options::new(engine))?;
 //! let status = session.command(&["./program".into()]).status()?;
 //! session.settle();

@@ -7,11 +7,13 @@
 //! A recording's report, and the first difference to another recording:
 //!
 //! ```
-//! use emulator::driver::{self, Draw};
-//! use emulator::exec::scalar::Scalar;
-//! use emulator::gpu::Gpu;
-//! use loader::mbs::Stage;
-//! use loader::trace::{Pipe, Record, Trace};
+//! # use emulator as skrymir_emulator;
+//! # use loader as skrymir_loader;
+//! use skrymir_emulator::driver::{self, Draw};
+//! use skrymir_emulator::exec::scalar::Scalar;
+//! use skrymir_emulator::gpu::Gpu;
+//! use skrymir_loader::mbs::Stage;
+//! use skrymir_loader::trace::{Pipe, Record, Trace};
 //! use skrymir_inspect::{diff, report};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -6,8 +6,9 @@
 //! Every lane gets the bits that the formula gives on [one lane](num::lanes::One).
 //!
 //! ```
-//! use num::lanes::Lanes;
-//! use num::rows::{LANES, Row};
+//! # use num as skrymir_num;
+//! use skrymir_num::lanes::Lanes;
+//! use skrymir_num::rows::{LANES, Row};
 //! use skrymir_jit::graph::{Effect, Graph, Node, RowTypes};
 //! use skrymir_jit::tracer::{Tracer, record};
 //! use skrymir_jit::{Call, Isa, Variants};

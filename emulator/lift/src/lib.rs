@@ -7,7 +7,10 @@
 //! hardware; without it the result is meant for reading.
 //!
 //! ```
-//! use loader::mbs::Stage;
+//! # use loader as skrymir_loader;
+//! # use translate as skrymir_translate;
+//! # use utgard as skrymir_utgard;
+//! use skrymir_loader::mbs::Stage;
 //! use skrymir_lift::{Convention, Options, program};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -16,10 +19,10 @@
 //!     load.v $1 0
 //!     mul.v0 $0 $1 $1, stop
 //! ";
-//! let binary = utgard::shader::assemble(text)?.program(Stage::Fragment)?.expect("a fragment program");
+//! let binary = skrymir_utgard::shader::assemble(text)?.program(Stage::Fragment)?.expect("a fragment program");
 //! let convention = Convention { rows_down: false, height: None };
 //! let shader = program(&binary, &Options { exact: false, convention, viewport: None })?;
-//! let glsl = translate::write(&shader, translate::Target::Glsl, &translate::Options::default())?;
+//! let glsl = skrymir_translate::write(&shader, skrymir_translate::Target::Glsl, &skrymir_translate::Options::default())?;
 //! let glsl = String::from_utf8(glsl)?;
 //! assert!(glsl.contains("tint * tint"), "{glsl}");
 //! # Ok(())

@@ -23,7 +23,8 @@
 //! A server in a folder, and the environment variable that programs need; the front end is built from [`FRONT`]:
 //!
 //! ```
-//! use emulator::exec::wide::Wide;
+//! # use emulator as skrymir_emulator;
+//! use skrymir_emulator::exec::wide::Wide;
 //! use skrymir_shim::{FRONT, Options, Server};
 //!
 //! # fn main() -> std::io::Result<()> {

@@ -8,6 +8,7 @@
 //! the public posts leave open are listed in docs/spec/swanson-sl.md.
 //!
 //! ```
+//! # use loader as skrymir_loader;
 //! use skrymir_s0::{Host, Outcome};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,7 +21,7 @@
 //!     -> $finish succeed ();
 //!   }
 //! }";
-//! let library = loader::sl::parse_in(text, "done.s0")?;
+//! let library = skrymir_loader::sl::parse_in(text, "done.s0")?;
 //! assert_eq!(Host::new(&library).with_fuel(100).run(b"done")?, Outcome::Succeeded);
 //! # Ok(())
 //! # }

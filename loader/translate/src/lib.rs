@@ -16,6 +16,7 @@
 //! WGSL to Metal and to a VBC's SPIR-V, and an error in a text:
 //!
 //! ```
+//! # use loader as skrymir_loader;
 //! use skrymir_translate::{self as translate, Options, Source, Target};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,8 +25,8 @@
 //! assert_eq!(shader.entry_point().name, "fs");
 //! let metal = String::from_utf8(translate::write(&shader, Target::Msl, &Options::default())?)?;
 //! assert!(metal.contains("fragment fsOutput fs("), "{metal}");
-//! let words = translate::compile(&Source::new("white.wgsl", text.as_bytes())?, loader::vbc::Stage::Frag)?;
-//! assert!(loader::spirv::print(&words)?.contains("OpEntryPoint Fragment"));
+//! let words = translate::compile(&Source::new("white.wgsl", text.as_bytes())?, skrymir_loader::vbc::Stage::Frag)?;
+//! assert!(skrymir_loader::spirv::print(&words)?.contains("OpEntryPoint Fragment"));
 //!
 //! let wrong = translate::read(&Source::new("bad.wgsl", b"fn f() -> f32 {\n  return x;\n}")?).unwrap_err();
 //! assert_eq!(wrong.line_column(), Some((2, 10)));
@@ -36,7 +37,8 @@
 //! An SkSL effect (Skia's binary, version 11) as GLSL, and as a VBC that draws it over the whole picture:
 //!
 //! ```
-//! use loader::sksl::{self, Builder, Command, ProgramKind, Statement};
+//! # use loader as skrymir_loader;
+//! use skrymir_loader::sksl::{self, Builder, Command, ProgramKind, Statement};
 //! use skrymir_translate as translate;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -54,8 +56,8 @@
 //! assert!(String::from_utf8(glsl)?.contains("vec4 tint"));
 //!
 //! let vbc = translate::sksl::to_vbc(&tree)?;
-//! let file = loader::vbc::read(&vbc)?;
-//! let uniform = loader::reflect::reflect(&file).uniform.expect("a uniform");
+//! let file = skrymir_loader::vbc::read(&vbc)?;
+//! let uniform = skrymir_loader::reflect::reflect(&file).uniform.expect("a uniform");
 //! assert_eq!(uniform.members[0].name, "tint");
 //! # Ok(())
 //! # }

@@ -186,3 +186,53 @@ fn formats_have_the_same_functions() {
     let _: fn(&sl::Library<'_>) -> loader::Result<sl::Summary> = sl::summary;
     let _: [fn(&[u8]) -> loader::Report; 5] = [vbc::check, mbs::check, spirv::check, sksl::check, sl::check];
 }
+
+/// Examples of crates name other crates as their users do, not by the short names of this workspace.
+#[test]
+fn examples_have_the_names_of_packages() {
+    let root = common::root();
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let short: Vec<&str> = manifest
+        .lines()
+        .filter(|line| line.contains("package = \"skrymir-"))
+        .filter_map(|line| line.split_once(" = ").map(|(name, _)| name))
+        .collect();
+    assert!(short.contains(&"loader") && short.len() > 10, "{short:?}");
+    // The first short name in a line of an example that is seen.
+    let found = |line: &str| {
+        let line = line.strip_prefix("//! ")?;
+        let is_hidden = line.starts_with("# ") || line.trim_start().starts_with("//");
+        let is_own = |before: &str| before.ends_with(|last: char| last.is_alphanumeric() || "_:".contains(last));
+        let first = short.iter().find(|name| {
+            let at = line.find(&format!("{name}::"));
+            at.is_some_and(|at| !is_own(&line[..at]))
+        });
+        first.filter(|_| !is_hidden).copied()
+    };
+    assert_eq!(found("//! use loader::vbc;"), Some("loader"), "the control");
+    let mut examples = 0;
+    let folders = ["loader", "emulator", "vulkan"].map(|folder| common::files(&root.join(folder), "rs"));
+    for path in folders.iter().flatten().filter(|path| path.ends_with("src/lib.rs")) {
+        let text = std::fs::read_to_string(path).unwrap();
+        // The open block, and whether it is one of Rust.
+        let mut block = None;
+        for line in text.lines().filter(|line| line.starts_with("//!")) {
+            match (line.strip_prefix("//! ```"), block) {
+                (Some(_), Some(_)) => block = None,
+                (Some(kind), None) => {
+                    let is_rust = ["", "no_run", "rust"].contains(&kind.trim());
+                    examples += usize::from(is_rust);
+                    block = Some(is_rust);
+                }
+                // An example may give itself a short name.
+                (None, Some(true)) => assert!(
+                    found(line).is_none_or(|name| text.contains(&format!("as {name}"))),
+                    "{}: {line}",
+                    path.display()
+                ),
+                _ => {}
+            }
+        }
+    }
+    assert!(examples > 12, "{examples}");
+}

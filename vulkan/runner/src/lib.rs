@@ -6,8 +6,10 @@
 //! writes a draw as a script.
 //!
 //! ```
-//! use emulator::exec::scalar::Scalar;
-//! use scene::Scene;
+//! # use emulator as skrymir_emulator;
+//! # use scene as skrymir_scene;
+//! use skrymir_emulator::exec::scalar::Scalar;
+//! use skrymir_scene::Scene;
 //! use skrymir_runner::link::File;
 //! use skrymir_runner::mali::{self, Pair};
 //! use std::path::Path;

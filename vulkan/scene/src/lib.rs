@@ -5,9 +5,10 @@
 //! for keys that the scene omits.
 //!
 //! ```
+//! # use vulkan as skrymir_vulkan;
 //! use skrymir_scene::{Scene, harness, picture::Picture, sample};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let context = vulkan::Context::new(&vulkan::Options::default())?;
+//! let context = skrymir_vulkan::Context::new(&skrymir_vulkan::Options::default())?;
 //! let scene = Scene::parse("size = [64, 64]\nclear = [0, 0, 1, 1]", "".as_ref())?;
 //! let drawn = harness::draw(&context, &sample::triangle()?, &scene)?;
 //! let picture = Picture::of(&drawn.frame.targets[0]);
