@@ -37,7 +37,8 @@ pub(crate) fn folder(path: &Path) -> Outcome<Vec<(String, String)>> {
 /// Bad when a file is no grammar.
 pub(crate) fn extended(files: &[String]) -> Outcome<std::borrow::Cow<'static, Grammar>> {
     let mut grammar = std::borrow::Cow::Borrowed(Grammar::builtin());
-    let core = grammar::compact::read(grammar::BUILTIN).map(|(core, _)| core);
+    // Only files are compared with the core grammar's model.
+    let core = std::cell::LazyCell::new(|| grammar::compact::read(grammar::BUILTIN).map(|(core, _)| core));
     for argument in files {
         let (set, file) = argument
             .split_once('=')

@@ -58,6 +58,17 @@ pub enum Quantifier {
     Many,
 }
 
+impl Quantifier {
+    /// The quantifier of a mark as the JSON grammar writes it.
+    fn of(mark: &str) -> Self {
+        match mark {
+            "?" => Self::Optional,
+            "*" => Self::Many,
+            _ => Self::One,
+        }
+    }
+}
+
 /// One operand of a [`Row`].
 #[derive(Clone, Debug)]
 pub struct Rule {
@@ -197,38 +208,80 @@ pub struct Grammar {
     by_kind: HashMap<String, u16>,
 }
 
-/// What the names in a model stand for, besides those that the grammar has already.
-struct Names<'m> {
-    /// Indices of the kinds of its set.
-    kinds: HashMap<String, u16>,
+/// What the names in the core grammar or a set stand for, besides those that the grammar has already.
+struct Names {
+    /// What precedes the names of its kinds in the whole grammar.
+    prefix: String,
+    /// Indices of the kinds of a set.
+    kinds: HashMap<Text, u16>,
     /// Numbers of its capabilities.
-    capabilities: HashMap<&'m str, u32>,
+    capabilities: HashMap<Text, u32>,
+}
+
+impl Names {
+    /// The names of a set, or without one of the core grammar, before any is known.
+    fn new(set: Option<&str>) -> Self {
+        Self {
+            prefix: set.map(|set| format!("{set}/")).unwrap_or_default(),
+            kinds: HashMap::new(),
+            capabilities: HashMap::new(),
+        }
+    }
 }
 
 impl Grammar {
     /// The built-in grammar.
     pub fn builtin() -> &'static Self {
         static GRAMMAR: OnceLock<Grammar> = OnceLock::new();
-        GRAMMAR.get_or_init(|| {
-            let (core, sets) = compact::read(BUILTIN).expect("the checked-in grammar reads, as a test shows");
-            let mut grammar = Self::default();
-            grammar.extend_with(core);
-            for (name, set) in sets {
-                grammar.extend_set_with(&name, set);
-            }
-            grammar
-        })
+        GRAMMAR.get_or_init(|| compact::grammar(BUILTIN).expect("the checked-in grammar reads, as a test shows"))
     }
 
     /// Adds a core grammar's kinds, enumerants and instructions; those of the same name are replaced.
     pub fn extend(&mut self, model: &Model) {
-        self.extend_with(model.clone());
+        let rows = self.add_model(model, None);
+        self.add_rows(rows);
     }
 
-    fn extend_with(&mut self, model: Model) {
-        let model = &model.spelled(|_, _| false);
-        let names = &self.add_kinds(model, "");
-        let rows: Vec<Row> = model.instructions.iter().map(|row| self.row_of(row, names)).collect();
+    /// Adds an extended instruction set, or replaces the one with that name.
+    pub fn extend_set(&mut self, name: &str, model: &Model) {
+        let rows = self.add_model(model, Some(name));
+        self.add_set(name, rows);
+    }
+
+    /// Adds a model's kinds, and returns its rows.
+    fn add_model(&mut self, model: &Model, set: Option<&str>) -> Vec<Row> {
+        let model = model.clone().spelled(|_, _| false);
+        let mut names = Names::new(set);
+        // Register names first: parameters may have kinds that are defined later.
+        for kind in &model.operand_kinds {
+            self.register(&kind.kind, &mut names);
+            if kind.kind == "Capability" {
+                let number = |row: &model::Enumerant| Some((row.enumerant.clone(), row.value.value()?));
+                names.capabilities.extend(kind.enumerants.iter().filter_map(number));
+            }
+        }
+        for kind in &model.operand_kinds {
+            let enumerants = kind.enumerants.iter().map(|e| Enumerant {
+                name: e.enumerant.clone(),
+                value: e.value.value().unwrap_or_default(),
+                parameters: self.rules_of(&e.parameters, &names),
+                gate: self.gate_of(&e.needs, &names),
+            });
+            let enumerants = enumerants.collect();
+            let bases = kind.bases.iter().map(|base| &**base);
+            self.define(&kind.category, &kind.kind, bases, enumerants, &names);
+        }
+        let row = |row: &model::Instruction| {
+            let (operands, gate) = (self.rules_of(&row.operands, &names), self.gate_of(&row.needs, &names));
+            self.row_of(row.opname.clone(), row.opcode, operands, gate)
+        };
+        model.instructions.iter().map(row).collect()
+    }
+
+    /// Adds instructions to the core grammar, or replaces those with their names.
+    fn add_rows(&mut self, rows: Vec<Row>) {
+        self.rows.reserve(rows.len());
+        self.by_name.reserve(rows.len());
         for row in rows.into_iter().filter(|row| row.opcode <= 0xffff) {
             match self.by_name.get(&row.name) {
                 Some(&at) => self.rows[at as usize] = row,
@@ -249,15 +302,8 @@ impl Grammar {
         }
     }
 
-    /// Adds an extended instruction set, or replaces the one with that name.
-    pub fn extend_set(&mut self, name: &str, model: &Model) {
-        self.extend_set_with(name, model.clone());
-    }
-
-    fn extend_set_with(&mut self, name: &str, model: Model) {
-        let model = &model.spelled(|_, _| false);
-        let names = &self.add_kinds(model, &format!("{name}/"));
-        let mut rows: Vec<Row> = model.instructions.iter().map(|row| self.row_of(row, names)).collect();
+    /// Adds a set, or replaces the one with that name.
+    fn add_set(&mut self, name: &str, mut rows: Vec<Row>) {
         rows.sort_by_key(|r| r.opcode);
         self.sets.retain(|set| set.name != name);
         self.sets.push(Set {
@@ -266,58 +312,38 @@ impl Grammar {
         });
     }
 
-    /// Adds kinds and their enumerants, under names behind the prefix.
-    fn add_kinds<'m>(&mut self, model: &'m Model, prefix: &str) -> Names<'m> {
-        // Register names first: parameters may have kinds that are defined later.
-        for kind in &model.operand_kinds {
-            let name = format!("{prefix}{}", kind.kind);
-            if self.kinds.len() < usize::from(NONE) && !self.by_kind.contains_key(&name) {
-                self.by_kind.insert(name.clone(), self.kinds.len() as u16);
-                self.kinds.push(Kind {
-                    name,
-                    shape: Shape::Raw,
-                    enumerants: Vec::new(),
-                    dense: Vec::new(),
-                });
-            }
+    /// Gives a kind an index; [`Self::define`] says what it is.
+    fn register(&mut self, kind: &str, names: &mut Names) {
+        let name = format!("{}{kind}", names.prefix);
+        let known = self.by_kind.get(&name).copied();
+        if known.is_none() && self.kinds.len() >= usize::from(NONE) {
+            return;
         }
-        let own = |(name, at): (&String, &u16)| Some((name.strip_prefix(prefix)?.to_owned(), *at));
-        let capabilities = model.operand_kinds.iter().filter(|kind| kind.kind == "Capability");
-        let number = |row: &'m model::Enumerant| Some((&*row.enumerant, row.value.value()?));
-        let names = Names {
-            kinds: self.by_kind.iter().filter_map(own).collect(),
-            capabilities: capabilities
-                .flat_map(|kind| &kind.enumerants)
-                .filter_map(number)
-                .collect(),
-        };
-        for kind in &model.operand_kinds {
-            let shape = self.shape_of(&kind.category, &kind.kind, &kind.bases, &names);
-            let enumerants: Vec<Enumerant> = kind
-                .enumerants
-                .iter()
-                .map(|e| Enumerant {
-                    name: e.enumerant.clone(),
-                    value: e.value.value().unwrap_or_default(),
-                    parameters: self.rules_of(&e.parameters, &names),
-                    gate: self.gate_of(&e.needs, &names),
-                })
-                .collect();
-            let at = self.kind_named(&kind.kind, &names);
-            let Some(slot) = self.kinds.get_mut(at as usize) else {
-                continue;
-            };
-            slot.shape = shape;
-            slot.enumerants
-                .retain(|old| !enumerants.iter().any(|new| new.name == old.name));
-            slot.enumerants.extend(enumerants);
-            slot.index();
+        let at = known.unwrap_or(self.kinds.len() as u16);
+        if !names.prefix.is_empty() {
+            names.kinds.insert(kind.to_owned().into(), at);
         }
-        names
+        if known.is_none() {
+            self.by_kind.insert(name.clone(), at);
+            self.kinds.push(Kind {
+                name,
+                shape: Shape::Raw,
+                enumerants: Vec::new(),
+                dense: Vec::new(),
+            });
+        }
     }
 
-    fn shape_of(&self, category: &str, name: &str, bases: &[Text], names: &Names<'_>) -> Shape {
-        match (category, name) {
+    /// Says how a registered kind is read, and adds its enumerants; those of the same name are replaced.
+    fn define<'t>(
+        &mut self,
+        category: &str,
+        kind: &str,
+        bases: impl Iterator<Item = &'t str>,
+        enumerants: Vec<Enumerant>,
+        names: &Names,
+    ) {
+        let shape = match (category, kind) {
             ("BitEnum", _) => Shape::Mask,
             ("ValueEnum", _) => Shape::Value,
             ("Id", "IdResultType") => Shape::ResultType,
@@ -329,55 +355,67 @@ impl Grammar {
             ("Literal", "LiteralContextDependentNumber") => Shape::ContextNumber,
             ("Literal", "LiteralExtInstInteger") => Shape::ExtInst,
             ("Literal", "LiteralSpecConstantOpInteger") => Shape::SpecOp,
-            ("Composite", _) => Shape::Composite(bases.iter().map(|base| self.kind_named(base, names)).collect()),
+            ("Composite", _) => Shape::Composite(bases.map(|base| self.kind_named(base, names)).collect()),
             _ => Shape::Raw,
-        }
+        };
+        let at = self.kind_named(kind, names);
+        let Some(slot) = self.kinds.get_mut(at as usize) else {
+            return;
+        };
+        slot.shape = shape;
+        slot.enumerants
+            .retain(|old| !enumerants.iter().any(|new| new.name == old.name));
+        slot.enumerants.extend(enumerants);
+        slot.index();
     }
 
     /// Index of a kind: the set's own take precedence over the core's.
-    fn kind_named(&self, name: &str, names: &Names<'_>) -> u16 {
+    fn kind_named(&self, name: &str, names: &Names) -> u16 {
         let own = names.kinds.get(name);
         own.or_else(|| self.by_kind.get(name)).copied().unwrap_or(NONE)
     }
 
-    fn rules_of(&self, operands: &[model::Operand], names: &Names<'_>) -> Vec<Rule> {
+    fn rules_of(&self, operands: &[model::Operand], names: &Names) -> Vec<Rule> {
         let rule = |operand: &model::Operand| Rule {
             kind: self.kind_named(&operand.kind, names),
-            quantifier: match operand.quantifier.as_deref() {
-                Some("?") => Quantifier::Optional,
-                Some("*") => Quantifier::Many,
-                _ => Quantifier::One,
-            },
+            quantifier: Quantifier::of(operand.quantifier.as_deref().unwrap_or_default()),
             name: operand.name.clone().unwrap_or_default(),
         };
         operands.iter().map(rule).collect()
     }
 
-    fn gate_of(&self, needs: &Needs, names: &Names<'_>) -> Gate {
-        let number = |name: &Text| {
-            let own = names.capabilities.get(&**name).copied();
+    fn gate_of(&self, needs: &Needs, names: &Names) -> Gate {
+        let capabilities = needs.capabilities.iter().map(|name| &**name);
+        let versions = (needs.version.as_deref(), needs.last_version.as_deref());
+        self.gate(capabilities, needs.extensions.clone(), versions, names)
+    }
+
+    /// Conditions from names of capabilities, and the first and last version.
+    fn gate<'t>(
+        &self,
+        capabilities: impl Iterator<Item = &'t str>,
+        extensions: Vec<Text>,
+        (first, last): (Option<&str>, Option<&str>),
+        names: &Names,
+    ) -> Gate {
+        let number = |name: &str| {
+            let own = names.capabilities.get(name).copied();
             own.or_else(|| self.number("Capability", name))
         };
-        let first = match needs.version.as_deref() {
-            None => 0x10000,
-            Some(text) => version(text).unwrap_or(u32::MAX),
-        };
         Gate {
-            capabilities: needs.capabilities.iter().filter_map(number).collect(),
-            extensions: needs.extensions.clone(),
-            version: first,
-            last_version: needs.last_version.as_deref().and_then(version).unwrap_or(u32::MAX),
+            capabilities: capabilities.filter_map(number).collect(),
+            extensions,
+            version: first.map_or(0x10000, |text| version(text).unwrap_or(u32::MAX)),
+            last_version: last.and_then(version).unwrap_or(u32::MAX),
         }
     }
 
-    fn row_of(&self, row: &model::Instruction, names: &Names<'_>) -> Row {
-        let operands = self.rules_of(&row.operands, names);
+    fn row_of(&self, name: Text, opcode: u32, operands: Vec<Rule>, gate: Gate) -> Row {
         let has = |shape| operands.iter().any(|r| self.shape(r.kind) == &shape);
         let (has_type, has_result) = (has(Shape::ResultType), has(Shape::Result));
-        let gate = self.gate_of(&row.needs, names);
         Row {
-            name: row.opname.clone(),
-            opcode: row.opcode,
+            name,
+            opcode,
             operands,
             has_type,
             has_result,
