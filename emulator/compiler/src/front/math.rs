@@ -157,6 +157,18 @@ impl<'a> Front<'a> {
         self.b.op(Op::Select, &[steep, other, angle])
     }
 
+    /// The nearest whole number; halves go to the even one.
+    fn round(&mut self, x: Value) -> Value {
+        let (below, part) = (self.b.op(Op::Floor, &[x]), self.b.op(Op::Fract, &[x]));
+        let half_below = self.with(Op::Mul, below, 0.5);
+        let half_odd = self.b.op(Op::Fract, &[half_below]);
+        let odd = self.with(Op::Mul, half_odd, 2.0);
+        let half = self.b.number(0.5);
+        let (above, tie) = (self.b.op(Op::Lt, &[half, part]), self.b.op(Op::Eq, &[part, half]));
+        let step = self.b.op(Op::Select, &[tie, odd, above]);
+        self.b.op(Op::Add, &[below, step])
+    }
+
     fn signed(&mut self, angle: Value, by: Value) -> Value {
         let negative = self.b.op(Op::Neg, &[angle]);
         let zero = self.b.number(0.0);
@@ -295,10 +307,7 @@ impl<'a> Front<'a> {
             F::Degrees => self.scaled_by(a, 180.0 * FRAC_1_PI),
             F::Ceil => self.op1(Op::Ceil, a),
             F::Floor => self.op1(Op::Floor, a),
-            F::Round => {
-                let moved = self.each(a, |front, a| front.with(Op::Add, a, 0.5));
-                self.op1(Op::Floor, &moved)
-            }
+            F::Round => self.each(a, Self::round),
             F::Fract => self.op1(Op::Fract, a),
             F::Trunc => self.op1(Op::Trunc, a),
             F::Exp => self.each(a, Self::exponential),

@@ -13,6 +13,7 @@ mod refusals;
 mod report;
 mod rules;
 mod run;
+mod values;
 
 use run::{Tally, check};
 use skrymir_compiler::{Input, Options, Stage, compile};

@@ -93,6 +93,55 @@ fn glsl() {
     assert!(counts[0] >= 3 && counts[1] >= 8, "{counts:?}");
 }
 
+/// The instructions of every shader of this folder and of the tables of this test, as scheduled and conservatively,
+/// are not more than `lengths.txt` says. `COMPILER_LENGTHS=write` writes the file.
+#[test]
+fn programs_do_not_grow() {
+    let mut lengths = Vec::new();
+    let mut add = |name: &str, input: Input<'_>| {
+        let report = |conservative| compile(input, &Options { conservative }).expect(name).report;
+        let (scheduled, slow) = (report(false), report(true));
+        lengths.push(format!(
+            "{name}: {} {} {}",
+            scheduled.instructions, scheduled.words, slow.instructions
+        ));
+    };
+    for (name, text) in files("wgsl") {
+        let module = translate::naga::front::wgsl::parse_str(&text).expect(&name);
+        for entry in &module.entry_points {
+            let source = Source::new(&name, text.as_bytes()).expect("a source");
+            let source = source.stage(entry.stage).entry(&entry.name);
+            add(&format!("{name} {}", entry.name), Input::Source(&source));
+        }
+    }
+    for (table, stage) in [(crate::FRAGMENTS, Stage::Fragment), (crate::VERTICES, Stage::Vertex)] {
+        for (name, text) in table {
+            let extension = "#extension GL_OES_standard_derivatives : enable\nprecision mediump float;\n";
+            let text = format!("{extension}{text}");
+            add(&format!("{stage:?} {name}"), Input::GlslEs(&text, stage));
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/lengths.txt");
+    if std::env::var_os("COMPILER_LENGTHS").is_some_and(|asked| asked == "write") {
+        std::fs::write(&path, lengths.join("\n") + "\n").expect("a file");
+    }
+    let known = std::fs::read_to_string(&path).expect("a file");
+    assert_eq!(known.lines().count(), lengths.len());
+    for (known, have) in known.lines().zip(&lengths) {
+        let parts = |line: &str| -> (String, Vec<u32>) {
+            let (name, numbers) = line.rsplit_once(": ").expect("a name and numbers");
+            let numbers = numbers.split(' ').map(|number| number.parse().expect("a number"));
+            (name.to_owned(), numbers.collect())
+        };
+        let ((name, most), (same, have)) = (parts(known), parts(have));
+        assert_eq!(name, same);
+        assert!(
+            have.iter().zip(&most).all(|(have, most)| have <= most),
+            "{name}: {have:?} for {most:?}"
+        );
+    }
+}
+
 /// A VBC's code has no names of its own: its uniforms have those of its reflection.
 #[test]
 fn uniforms_of_a_vbc_have_names() {
