@@ -6,7 +6,7 @@ use crate::common;
 
 use loader::ErrorKind;
 use loader::spirv::transform::{PASSES, Pass, bounded, for_hlsl, for_wgsl, narrow_exponents, with_signs};
-use loader::spirv::{Grammar, half_steps, specialize, split_samplers, validate};
+use loader::spirv::{half_steps, specialize, split_samplers, validate};
 use std::collections::BTreeMap;
 
 const MORE: [(&str, Pass); 8] = [
@@ -22,7 +22,6 @@ const MORE: [(&str, Pass); 8] = [
 
 #[test]
 fn valid_modules_stay_valid_behind_each_pass() {
-    let grammar = Grammar::builtin();
     let (mut changed, mut refused) = (BTreeMap::<&str, u32>::new(), BTreeMap::<&str, u32>::new());
     let mut wrong = Vec::new();
     let mut look = |name: &str, words: &[u32]| {
@@ -43,7 +42,7 @@ fn valid_modules_stay_valid_behind_each_pass() {
                 continue;
             }
             *changed.entry(pass).or_default() += 1;
-            let report = validate(grammar, &after);
+            let report = validate(&after);
             if !report.is_valid() {
                 wrong.push(format!("{name} {pass}: {}", report.diagnostics[0]));
             }
@@ -59,7 +58,7 @@ fn valid_modules_stay_valid_behind_each_pass() {
         look(name, words);
         let mutants = mutants_of(name, words).into_iter().enumerate();
         for (at, mutant) in mutants.step_by(11 * common::quick_step(3)) {
-            if validate(grammar, &mutant).is_valid() {
+            if validate(&mutant).is_valid() {
                 look(&format!("{name}, mutant {at}"), &mutant);
             }
         }
