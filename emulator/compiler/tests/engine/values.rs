@@ -65,7 +65,7 @@ fn determinant<const N: usize>(m: [[f64; N]; N]) -> f64 {
             };
             rest.iter().map(column).collect()
         };
-        let sign = |row: usize| if row % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = |row: usize| if row.is_multiple_of(2) { 1.0 } else { -1.0 };
         let term = |(row, value): (usize, &f64)| sign(row) * value * minor(&without(row));
         first.iter().enumerate().map(term).sum()
     }
