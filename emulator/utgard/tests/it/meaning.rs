@@ -714,6 +714,8 @@ fn frames_hold_as_many_lists_as_processors() {
         (2, 0x8000, &[1, 2, 3, 4, 0, 0, 0, 0][..])
     );
     assert_eq!(PpFrame::from_words(&words), frame);
+    // A Mali-450's frame: two words of lists, then those of the processors.
+    assert_eq!(utgard::frame::PROCESSOR_LISTS_450, 62);
     // Of a cut frame, what is there.
     let cut = PpFrame::from_words(&words[..62]);
     assert_eq!((cut.lists, cut.write_backs), (vec![1, 2], frame.write_backs));

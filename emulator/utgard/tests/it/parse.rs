@@ -468,6 +468,21 @@ fn listings_have_words_and_origins() {
     );
 }
 
+#[test]
+fn listings_of_fragment_programs_have_words_and_origins() {
+    let words = pp::assemble("l: nop\nbranch.gt $0.x $0.y l\nbranch l\ndiscard").unwrap();
+    let text = pp::disassemble(&words, pp::Options { words: true });
+    let lines: Vec<&str> = text.lines().map(|line| line.split("  # ").next().unwrap()).collect();
+    // The words of the branches, not of the discard.
+    assert_eq!((lines.len(), lines[0]), (5, "# from 1, 5"), "{text}");
+    assert!(
+        lines[1].starts_with("  0: nop") && lines[2].starts_with("  1: branch.gt $0.x $0.y"),
+        "{text}"
+    );
+    assert!(text.contains(&format!("  0: nop  # {:08x}\n", words[0])), "{text}");
+    assert!(!pp::disassemble(&words, pp::Options::default()).contains('#'), "{text}");
+}
+
 fn program(text: &str, stage: Stage) -> Program {
     let mbs = shader::assemble(text).unwrap_or_else(|error| panic!("{}", error.render(text, "s")));
     mbs.program(stage).unwrap().unwrap()
