@@ -75,13 +75,17 @@ impl Program {
     pub(super) fn at_source_line(&self, line: u32) -> Option<(Vec<u32>, u32)> {
         let source = self.source.as_ref()?;
         let found = source.lines.iter().flatten().filter(|at| **at >= line).min()?;
-        let has = source
-            .lines
-            .iter()
-            .zip(&self.lines)
-            .filter(|(lines, _)| lines.contains(found));
+        let with = |is: &dyn Fn(&Vec<u32>) -> bool| -> Vec<u32> {
+            let has = source.lines.iter().zip(&self.lines).filter(|(lines, _)| is(lines));
+            has.map(|(_, line)| line.address).collect()
+        };
+        // A stop shows the first line of its instruction, so that these come before others with the line.
+        let shown = with(&|lines| lines.first() == Some(found));
+        let all = match shown.is_empty() {
+            true => with(&|lines| lines.contains(found)),
+            false => shown,
+        };
         // For contiguous instructions of a line, only the first counts.
-        let all: Vec<u32> = has.map(|(_, line)| line.address).collect();
         Some((self.beginnings(&all), *found))
     }
 
