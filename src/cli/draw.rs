@@ -70,11 +70,12 @@ pub(crate) struct DrawArgs {
 pub(crate) fn run(args: &DrawArgs) -> Outcome {
     let files = [Some(&args.vertex), args.fragment.as_ref(), args.scene.as_ref()];
     let files: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
-    match args {
+    let done = match args {
         DrawArgs { watch: true, .. } => run_on_change(&files, || draw(args)),
         _ if args.uniforms.view => view(args, &files),
         _ => draw(args),
-    }
+    };
+    done.map_err(|failure| failure.in_scene(args.scene.as_deref()))
 }
 
 /// A pair, a scene and the picture's destination, for `draw` and `run` on the emulator.

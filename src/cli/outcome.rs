@@ -1,6 +1,6 @@
 //! Results of commands, and the files that they read and write.
 
-use crate::cli::error::{Cause, Error, Within};
+use crate::cli::error::{Cause, Error, ErrorKind, Within};
 use crate::cli::log::detail;
 use std::fmt;
 
@@ -48,6 +48,15 @@ impl Failure {
             Self::Bad(error) => Self::Bad(error.in_file(path.display())),
             Self::Trouble(error) => Self::Trouble(error.in_file(path.display())),
             reported => reported,
+        }
+    }
+
+    /// Names a scene in its errors.
+    pub fn in_scene(self, path: Option<&Path>) -> Self {
+        let is_scene = |error: &Error| matches!(error.root(), ErrorKind::Scene(_));
+        match (&self, path) {
+            (Self::Bad(error) | Self::Trouble(error), Some(path)) if is_scene(error) => self.in_file(path),
+            _ => self,
         }
     }
 }

@@ -9,7 +9,6 @@ use super::draw::{Drawing, fault};
 use super::engine::{self, EngineName};
 use super::flags::Given;
 use crate::cli::args::RunArgs;
-use crate::cli::error::{Error, ErrorKind};
 use crate::cli::formats::{self, Format, Verb};
 use crate::cli::outcome::{Failure, Outcome, apart, print_json, read};
 use crate::cli::uniforms::at;
@@ -169,11 +168,7 @@ pub(super) fn run(args: &RunArgs, given: &Given) -> Outcome {
 
 /// The failure with the file at fault: the scene's, or the one that is run.
 fn in_file(failure: Failure, args: &RunArgs) -> Failure {
-    let is_scene = |error: &Error| matches!(error.root(), ErrorKind::Scene(_));
-    match (&failure, &args.scene) {
-        (Failure::Bad(error) | Failure::Trouble(error), Some(scene)) if is_scene(error) => failure.in_file(scene),
-        _ => failure.in_file(&args.file),
-    }
+    failure.in_scene(args.scene.as_deref()).in_file(&args.file)
 }
 
 /// Runs a file of a format.

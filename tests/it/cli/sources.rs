@@ -462,6 +462,7 @@ fn one_scene_makes_one_picture_on_every_device() {
     std::fs::write(at.join("wrong.toml"), scene.replace("list =", "lust =")).unwrap();
     for verb in [&run[..], &device, &draw] {
         let error = said(verb, &["--scene", "wrong.toml", "-o", "x.png"], 2);
+        assert!(error.contains("wrong.toml: "), "{error}");
         assert!(error.contains("\"lust\"; did you mean \"list\"?"), "{error}");
         assert!(error.contains("input idle: declared, and not used"), "{error}");
     }
