@@ -13,7 +13,7 @@ use naga::{
     GlobalVariable, Handle, Interpolation, Literal, Module, ResourceBinding, ScalarKind, Span, Statement, StructMember,
     Type, TypeInner, UnaryOperator, VectorSize,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The uniform with the height of the picture in pixels.
 pub const TARGET_HEIGHT: &str = "skrymir_TargetHeight";
@@ -43,7 +43,7 @@ struct Member {
 }
 
 impl Linked {
-    /// The attributes of the vertex stage, by their first location: the module has no names of inputs.
+    /// The attributes that the vertex stage reads, by their first location: the module has no names of inputs.
     pub fn attributes(&self) -> impl Iterator<Item = (u32, &str)> {
         self.attributes
             .iter()
@@ -128,9 +128,18 @@ pub fn to_vulkan(text: &Text<'_>, stage: Stage, linked: &mut Linked) -> Result<V
     // A varying that the fragment stage only declares need not come from anywhere.
     let used = info.get_entry_point(entry);
     globals.retain(|known| !matches!(known.role, Role::VaryingIn(_)) || !used[known.handle].is_empty());
+    let unread: HashSet<String> = globals
+        .iter()
+        .filter(|known| used[known.handle].is_empty())
+        .filter_map(|known| match &known.role {
+            Role::Attribute(name) => Some(name.clone()),
+            _ => None,
+        })
+        .collect();
     let mut wiring = Wiring::new(&mut module, stage, linked);
     wiring.globals(globals)?;
     wiring.finish()?;
+    linked.attributes.retain(|_, name| !unread.contains(name));
     translate::to_spirv(module, stage.of_naga()).map_err(Error::of_reader)
 }
 

@@ -225,3 +225,324 @@ fn is_whole(function: &Function, value: Value) -> bool {
         || is_truth(function, value)
         || function.constant(value).is_some_and(|number| number == number.trunc())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::Inst;
+    use std::collections::HashMap;
+
+    const OPS: &[(&str, Op)] = &[
+        ("add", Op::Add),
+        ("mul", Op::Mul),
+        ("sum", Op::Sum),
+        ("neg", Op::Neg),
+        ("abs", Op::Abs),
+        ("sat", Op::Sat),
+        ("min", Op::Min),
+        ("max", Op::Max),
+        ("floor", Op::Floor),
+        ("ceil", Op::Ceil),
+        ("fract", Op::Fract),
+        ("trunc", Op::Trunc),
+        ("sign", Op::Sign),
+        ("rcp", Op::Rcp),
+        ("rsqrt", Op::Rsqrt),
+        ("sqrt", Op::Sqrt),
+        ("exp2", Op::Exp2),
+        ("log2", Op::Log2),
+        ("sin", Op::Sin),
+        ("cos", Op::Cos),
+        ("lt", Op::Lt),
+        ("ge", Op::Ge),
+        ("eq", Op::Eq),
+        ("ne", Op::Ne),
+        ("not", Op::Not),
+        ("and", Op::And),
+        ("or", Op::Or),
+        ("xor", Op::Xor),
+        ("select", Op::Select),
+        ("ddx", Op::Ddx),
+        ("ddy", Op::Ddy),
+        ("load", Op::Load(0)),
+        ("copy", Op::Copy),
+        // Elements of 2 scalars from scalar 10 on.
+        (
+            "at",
+            Op::UniformAt {
+                base: 10,
+                stride: 2,
+                count: 4,
+            },
+        ),
+    ];
+
+    fn op(name: &str) -> Op {
+        let found = OPS.iter().find(|(known, _)| *known == name);
+        found.unwrap_or_else(|| panic!("{name}")).1
+    }
+
+    /// Values by their texts: `add(x, 1)` of uniforms x, y and z and numbers.
+    #[derive(Default)]
+    struct Texts {
+        function: Function,
+        values: HashMap<String, Value>,
+    }
+
+    impl Texts {
+        fn value(&mut self, text: &str) -> Value {
+            if let Some(known) = self.values.get(text) {
+                return *known;
+            }
+            let (op, args) = self.operation(text);
+            let value = self.function.add(Inst {
+                op,
+                args,
+                span: None,
+                tag: 0,
+            });
+            self.values.insert(text.to_owned(), value);
+            value
+        }
+
+        fn operation(&mut self, text: &str) -> (Op, Vec<Value>) {
+            let Some((name, rest)) = text.split_once('(') else {
+                let leaf = match text {
+                    "x" => Op::Uniform(0),
+                    "y" => Op::Uniform(1),
+                    "z" => Op::Uniform(2),
+                    number => Op::Const(number.parse::<f32>().expect(text).to_bits()),
+                };
+                return (leaf, Vec::new());
+            };
+            let (mut args, mut depth, mut start) = (Vec::new(), 0, 0);
+            let inside = rest.strip_suffix(')').expect(text);
+            for (at, c) in inside.char_indices().chain([(inside.len(), ',')]) {
+                match c {
+                    '(' => depth += 1,
+                    ')' => depth -= 1,
+                    ',' if depth == 0 => {
+                        args.push(self.value(&inside[start..at]));
+                        start = at + 1;
+                    }
+                    _ => {}
+                }
+            }
+            (op(name), args)
+        }
+
+        fn text(&self, value: Value) -> &str {
+            let of = |(_, known): &(&String, &Value)| **known == value;
+            self.values.iter().find(of).expect("a value of a text").0
+        }
+
+        /// What an operation becomes, as text; empty if it stays.
+        fn simple(&mut self, text: &str) -> String {
+            let (op, args) = self.operation(text);
+            match simplify(&self.function, op, &args) {
+                None => String::new(),
+                Some(To::Number(number)) => number.to_string(),
+                Some(To::Value(value)) => self.text(value).to_owned(),
+                Some(To::Inst(Op::Uniform(scalar), _)) => format!("uniform {scalar}"),
+                Some(To::Inst(op, args)) => {
+                    let name = OPS.iter().find(|(_, known)| *known == op).expect("a name").0;
+                    let args: Vec<&str> = args.iter().map(|arg| self.text(*arg)).collect();
+                    format!("{name}({})", args.join(","))
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn operations_become_simpler_by_the_rows() {
+        for (text, simple) in [
+            ("add(0,x)", "x"),
+            ("add(x,0)", "x"),
+            ("add(neg(x),x)", "0"),
+            ("add(x,neg(x))", "0"),
+            ("add(x,neg(y))", ""),
+            ("add(neg(y),x)", ""),
+            ("add(x,1)", ""),
+            ("mul(1,x)", "x"),
+            ("mul(x,1)", "x"),
+            ("mul(0,x)", "0"),
+            ("mul(x,0)", "0"),
+            ("mul(-1,x)", "neg(x)"),
+            ("mul(x,-1)", "neg(x)"),
+            ("mul(neg(x),neg(y))", "mul(x,y)"),
+            ("mul(neg(x),y)", ""),
+            ("mul(x,2)", ""),
+            ("sum(0,x,0)", "x"),
+            ("sum(x,0,y)", "add(x,y)"),
+            ("sum(x,y,z,0)", "sum(x,y,z)"),
+            ("sum(x,y,z)", ""),
+            ("sum(1,2,4)", "7"),
+            ("neg(neg(x))", "x"),
+            ("neg(x)", ""),
+            ("abs(neg(x))", "abs(x)"),
+            ("abs(abs(x))", "abs(x)"),
+            ("abs(sqrt(x))", "sqrt(x)"),
+            ("abs(exp2(x))", "exp2(x)"),
+            ("abs(sat(x))", "sat(x)"),
+            ("abs(fract(x))", "fract(x)"),
+            ("abs(floor(x))", ""),
+            ("abs(x)", ""),
+            ("sat(sat(x))", "sat(x)"),
+            ("sat(lt(x,y))", "lt(x,y)"),
+            ("sat(x)", ""),
+            ("floor(floor(x))", "floor(x)"),
+            ("ceil(trunc(x))", "trunc(x)"),
+            ("trunc(sign(x))", "sign(x)"),
+            ("floor(ceil(x))", "ceil(x)"),
+            ("floor(ne(x,y))", "ne(x,y)"),
+            ("floor(x)", ""),
+            ("ceil(fract(x))", ""),
+            ("min(max(x,0),1)", "sat(x)"),
+            ("min(1,max(0,x))", "sat(x)"),
+            ("max(min(x,1),0)", "sat(x)"),
+            ("max(0,min(1,x))", "sat(x)"),
+            ("min(max(x,0.5),1)", ""),
+            ("min(max(x,0),2)", ""),
+            ("max(min(x,1),0.5)", ""),
+            ("min(min(x,0),1)", ""),
+            ("min(x,1)", ""),
+            ("min(x,x)", "x"),
+            ("max(x,x)", "x"),
+            ("max(x,y)", ""),
+            ("rcp(rcp(x))", "x"),
+            ("rcp(sqrt(x))", "rsqrt(x)"),
+            ("rcp(x)", ""),
+            ("not(lt(x,y))", "ge(x,y)"),
+            ("not(ge(x,y))", "lt(x,y)"),
+            ("not(eq(x,y))", "ne(x,y)"),
+            ("not(ne(x,y))", "eq(x,y)"),
+            ("not(not(lt(x,y)))", "lt(x,y)"),
+            ("not(not(x))", ""),
+            ("not(x)", ""),
+            ("and(0,x)", "0"),
+            ("and(x,0)", "0"),
+            ("and(1,x)", "x"),
+            ("and(x,1)", "x"),
+            ("and(x,x)", "x"),
+            ("and(x,y)", ""),
+            ("or(0,x)", "x"),
+            ("or(x,0)", "x"),
+            ("or(1,x)", "1"),
+            ("or(x,1)", "1"),
+            ("or(x,x)", "x"),
+            ("or(x,y)", ""),
+            ("xor(x,x)", ""),
+            ("ne(lt(x,y),0)", "lt(x,y)"),
+            ("ne(lt(x,y),1)", ""),
+            ("ne(x,0)", ""),
+            ("eq(lt(x,y),0)", "not(lt(x,y))"),
+            ("eq(lt(x,y),1)", ""),
+            ("eq(x,0)", ""),
+            ("select(0,x,y)", "y"),
+            ("select(1,x,y)", "x"),
+            ("select(x,y,y)", "y"),
+            ("select(lt(x,y),1,0)", "lt(x,y)"),
+            ("select(x,1,0)", "and(x,1)"),
+            ("select(x,0,1)", "not(x)"),
+            ("select(x,0,2)", ""),
+            ("select(x,lt(y,z),0)", "and(x,lt(y,z))"),
+            ("select(x,lt(y,z),x)", "and(x,lt(y,z))"),
+            ("select(x,y,0)", ""),
+            ("select(lt(x,y),1,ge(x,z))", "or(lt(x,y),ge(x,z))"),
+            ("select(lt(x,y),lt(x,y),ge(x,z))", "or(lt(x,y),ge(x,z))"),
+            ("select(x,1,lt(y,z))", ""),
+            ("select(lt(x,y),1,z)", ""),
+            ("select(not(x),y,z)", "select(x,z,y)"),
+            ("select(x,y,z)", ""),
+            ("ddx(3)", "0"),
+            ("ddy(3)", "0"),
+            ("ddx(x)", ""),
+            ("at(2)", "uniform 14"),
+            ("at(9)", "uniform 16"),
+            ("at(-1)", "uniform 10"),
+            ("at(x)", ""),
+            // These stay where they are.
+            ("load(0)", ""),
+            ("copy(3)", ""),
+        ] {
+            assert_eq!(Texts::default().simple(text), simple, "{text}");
+        }
+    }
+
+    #[test]
+    fn operations_of_numbers_are_computed() {
+        for (text, number) in [
+            ("add(1.5,-2)", -0.5),
+            ("mul(1.5,-2)", -3.0),
+            ("sum(1,2,4)", 7.0),
+            ("neg(2)", -2.0),
+            ("abs(-2)", 2.0),
+            ("sat(-2)", 0.0),
+            ("sat(2)", 1.0),
+            ("sat(0.25)", 0.25),
+            ("min(1,2)", 1.0),
+            ("min(2,1)", 1.0),
+            ("max(1,2)", 2.0),
+            ("max(2,1)", 2.0),
+            ("floor(-1.25)", -2.0),
+            ("ceil(-1.25)", -1.0),
+            ("fract(-1.25)", 0.75),
+            ("trunc(-1.25)", -1.0),
+            ("sign(-3)", -1.0),
+            ("sign(0)", 0.0),
+            ("rcp(4)", 0.25),
+            ("rsqrt(4)", 0.5),
+            ("sqrt(4)", 2.0),
+            ("exp2(3)", 8.0),
+            ("log2(8)", 3.0),
+            ("sin(0.25)", 1.0),
+            ("cos(0.5)", -1.0),
+            ("lt(1,2)", 1.0),
+            ("lt(1,1)", 0.0),
+            ("ge(1,1)", 1.0),
+            ("ge(1,2)", 0.0),
+            ("eq(1,1)", 1.0),
+            ("eq(1,2)", 0.0),
+            ("ne(1,2)", 1.0),
+            ("ne(1,1)", 0.0),
+            ("not(0)", 1.0),
+            ("not(2)", 0.0),
+            ("and(2,3)", 1.0),
+            ("and(2,0)", 0.0),
+            ("or(0,3)", 1.0),
+            ("or(0,0)", 0.0),
+            ("xor(2,3)", 0.0),
+            ("xor(2,0)", 1.0),
+            ("select(2,3,4)", 3.0),
+            ("select(0,3,4)", 4.0),
+        ] {
+            let have: f32 = Texts::default().simple(text).parse().expect(text);
+            assert!((have - number).abs() <= 1e-6 * number.abs(), "{text}: {have}");
+        }
+        assert_eq!(compute(Op::Copy, &[3.0]), Some(3.0));
+        assert_eq!(compute(Op::Load(0), &[0.0]), None);
+    }
+
+    #[test]
+    fn truths_are_comparisons_and_their_numbers() {
+        let mut texts = Texts::default();
+        for (text, is) in [
+            ("lt(x,y)", true),
+            ("ge(x,y)", true),
+            ("eq(x,y)", true),
+            ("ne(x,y)", true),
+            ("not(x)", true),
+            ("and(x,y)", true),
+            ("or(x,y)", true),
+            ("xor(x,y)", true),
+            ("0", true),
+            ("1", true),
+            ("0.5", false),
+            ("x", false),
+            ("sat(x)", false),
+        ] {
+            let value = texts.value(text);
+            assert_eq!(is_truth(&texts.function, value), is, "{text}");
+        }
+    }
+}
