@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the book of docs/book into target/book with mdBook, and checks the links of the resulting pages. If mdBook is
-# missing, it is built into target/mdbook first (two minutes on one core).
+# Builds the book of docs/book into target/book with mdBook, and checks the links of the resulting pages, then the
+# documentation of all crates, without a warning. If mdBook is missing, it is built into target/mdbook first (two minutes
+# on one core).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/setup.sh
@@ -41,3 +42,8 @@ while read -r page; do
 done < <(find target/book -name '*.html' ! -name print.html ! -name 404.html ! -path 'target/book/page/*')
 echo "the book: $(find target/book -name '*.html' | wc -l) pages in target/book, $links links"
 [ "$links" -gt 500 ] && [ "$wrong" -eq 0 ]
+
+need_packages gcc g++ libc6-dev
+need_rust
+RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings" cargo doc --quiet --workspace --no-deps
+echo "the crates: documentation without warnings"

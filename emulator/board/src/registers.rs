@@ -1,5 +1,5 @@
 //! The registers of every unit, one row each (docs/spec/mali/registers.md): reads, writes, resets and text are
-//! generated from the row. The effects of writes are in [`crate::state`].
+//! generated from the row. The effects of writes are in `state.rs`.
 
 /// CPU access to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Compiles shaders to Mali-400 (Utgard) machine code.
 //!
 //! Source text or SPIR-V goes through naga (GLSL and HLSL by way of glslang's SPIR-V, GLSL ES first through [`glsl_es`]) to
-//! the compiler's own form ([`front`], [`ir`]), is made shorter ([`opt`]), brought to the operations a processor has ([`lower`]), and becomes code of the
+//! the compiler's own form ([`mod@front`], [`ir`]), is made shorter ([`opt`]), brought to the operations a processor has ([`lower`]), and becomes code of the
 //! vertex processor ([`gp`]) or the fragment processor ([`pp`]) and an MBS program with symbols ([`emit`]).
 //!
 //! A pair, what it costs, and the varyings that it hands on when it runs:

@@ -60,7 +60,7 @@ pub struct Options {
     pub viewport: Option<[f32; 8]>,
 }
 
-/// Lifts an MBS program with its symbols, or as [`words`] if it has none.
+/// Lifts an MBS program with its symbols, or as its words alone ([`lift`]) if it has none.
 ///
 /// # Errors
 /// See [`Error`].

@@ -3,11 +3,11 @@
 //! Two kinds of code are accepted. Code in VBC's convention (tables in set 0, indices in push constants) is kept
 //! unchanged. Code with ordinary descriptors, whose binding in set 0 is the slot, is rewritten to use tables. In both,
 //! the uniform block is at set 1, binding 0 and subpass inputs are in set 2, binding = index; ordinary code with other
-//! places is [moved](super::places) there.
+//! places is moved there (`places.rs`).
 //!
 //! A single block gets scalar layout, which is the format's: code from front ends with other layouts is adapted, since
 //! offsets are decorations and no instruction depends on them. Several blocks, and push constants beside one, are
-//! [merged](super::merge) and their members keep their offsets; the gaps become padding members whose names begin with
+//! merged (`merge.rs`) and their members keep their offsets; the gaps become padding members whose names begin with
 //! [`PADDING`].
 
 use super::declared::{self, Type};

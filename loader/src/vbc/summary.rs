@@ -5,7 +5,7 @@ use super::{json, text};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// Header and reflection of a file, without its code. Serializes as [`json`](mod@json) describes, and displays as text,
+/// Header and reflection of a file, without its code. Serializes as JSON (`json.rs`), and displays as text,
 /// one line per item.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary<'f, 'a>(&'f Vbc<'a>);

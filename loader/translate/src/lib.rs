@@ -6,7 +6,7 @@
 //!   naga's validator accepts, with the requested entry point. A [`Source`] describes the input.
 //! * [`translate`] translates any source to WGSL, GLSL, MSL, HLSL or SPIR-V, and checks the result. All text except
 //!   WGSL is generated from SPIR-V by SPIRV-Cross.
-//! * [`write`] writes a [`Shader`] with naga's writers, unchecked.
+//! * [`write()`] writes a [`Shader`] with naga's writers, unchecked.
 //! * [`compile`] makes the SPIR-V of one stage of a VBC.
 //! * [`sksl`] translates SkSL trees.
 //! * [`validate`] runs third-party validators (naga, rspirv, spirv-val) on a SPIR-V module.

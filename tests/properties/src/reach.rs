@@ -1,7 +1,7 @@
 //! Coverage of random PP programs: which units interact, and how.
 //!
 //! A cell stands for one unit's result used by another unit of the same instruction or of the next. Every cell without
-//! a reason in [`unreachable`] must be reached, or the programs test less than they appear to.
+//! a reason in [`unreachable()`] must be reached, or the programs test less than they appear to.
 
 use std::collections::BTreeMap;
 use utgard::field::Code;

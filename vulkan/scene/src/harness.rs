@@ -50,7 +50,7 @@ pub struct Drawn {
 /// Reads, validates and fits a file.
 ///
 /// # Errors
-/// See [`Error`]; invalid files never reach a driver.
+/// See [`Error`](crate::Error); invalid files never reach a driver.
 pub fn load(context: &Context, bytes: &[u8], settings: Settings) -> Result<Loaded> {
     load_of(context, bytes, &Sources::default(), settings)
 }
@@ -102,7 +102,7 @@ impl Loaded {
     /// Draws and waits for the picture; also reads back `read_slots`.
     ///
     /// # Errors
-    /// See [`Error`].
+    /// See [`Error`](crate::Error).
     pub fn draw(&self, scene: &Scene, read_slots: &[u8], cache: Option<&PipelineCache>) -> Result<Drawn> {
         let mut timing = self.timing;
         let mut spent = Duration::ZERO;
@@ -127,7 +127,7 @@ impl Loaded {
 /// Loads and draws.
 ///
 /// # Errors
-/// See [`Error`].
+/// See [`Error`](crate::Error).
 pub fn draw(context: &Context, bytes: &[u8], scene: &Scene) -> Result<Drawn> {
     load(context, bytes, Settings::default())?.draw(scene, &[], None)
 }

@@ -17,7 +17,7 @@ fields! {
         stop: bool, 5, 1;
         /// Synchronises the four fragments of a quad; set with a sampler or a derivative.
         sync: bool, 6, 1;
-        /// The units that follow, in the order of [`UNITS`].
+        /// The units that follow, in the order of their bits.
         units: u32, 7, 12;
         /// Length of the next instruction in memory, a hint.
         next_length: u32, 19, 6;
