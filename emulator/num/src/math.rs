@@ -280,7 +280,12 @@ mod tests {
             };
             assert!(same(atan::<One>(y), y.atan()), "{y}");
             for x in special {
-                assert!(same(atan2::<One>(y, x), y.atan2(x)), "{y} {x}: {}", atan2::<One>(y, x));
+                // Miri's own function gives a number for NaN and 0.
+                let want = match y.is_nan() || x.is_nan() {
+                    true => f32::NAN,
+                    false => y.atan2(x),
+                };
+                assert!(same(atan2::<One>(y, x), want), "{y} {x}: {}", atan2::<One>(y, x));
             }
         }
     }
