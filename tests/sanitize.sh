@@ -40,7 +40,7 @@ fi
 under_load() {
     local name=$1 options=$2 skrymir=$PWD/target/sanitize/$1/$machine/debug/skrymir
     shift 2
-    RUSTFLAGS="-Zsanitizer=$name" CARGO_TARGET_DIR=target/sanitize/$name cargo +nightly build --quiet "$@" \
+    RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=$name" CARGO_TARGET_DIR=target/sanitize/$name cargo +nightly build --quiet "$@" \
         --target "$machine" --bin skrymir
     gcc -std=gnu11 -O1 -g -pthread -o "$folder/device" tests/gles/device.c -ldl
     gcc -std=gnu11 -O1 -g -pthread -o "$folder/storm" tests/gles/storm.c
@@ -69,7 +69,9 @@ fi
 
 if part thread; then
     if [ -d "$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library" ]; then
-        RUSTFLAGS="-Zsanitizer=thread" CARGO_TARGET_DIR=target/sanitize/thread cargo +nightly test --quiet \
+        # The sanitizer follows the pages of generated code by libc's calls, not by rustix' own.
+        export RUSTFLAGS="--cfg rustix_use_libc"
+        RUSTFLAGS+=" -Zsanitizer=thread" CARGO_TARGET_DIR=target/sanitize/thread cargo +nightly test --quiet \
             -Zbuild-std --target "$machine" -p skrymir-emulator -p skrymir-shim --lib
         echo "thread: the unit tests of emulator and shim are clean"
         under_load thread TSAN_OPTIONS=halt_on_error=1 -Zbuild-std
@@ -85,7 +87,8 @@ if part miri; then
         cargo +nightly miri test --quiet -p skrymir-num --lib
         # Tests that read the grammar of SPIR-V take Miri too long.
         cargo +nightly miri test --quiet -p skrymir-loader --lib -- cursor:: error:: mbs:: sl:: trace::
-        cargo +nightly miri test --quiet -p skrymir-emulator --lib -- simd:: memory
+        # Threads come with crossbeam-epoch, which Stacked Borrows do not accept.
+        MIRIFLAGS="$MIRIFLAGS -Zmiri-tree-borrows" cargo +nightly miri test --quiet -p skrymir-emulator --lib -- simd:: memory
         echo "miri: num, the loader's readers, the emulator's portable lanes and memory are clean"
     else
         echo "skipped: no Miri (rustup component add miri rust-src --toolchain nightly)"

@@ -128,7 +128,8 @@ fn look_until(is_so: impl Fn() -> bool) {
 /// Placement of threads on processors. Linux wakes a thread where it slept, or where its waker runs, unless it finds an
 /// idle processor; in virtual machines it takes idle ones for busy. The thread then waits for the
 /// thread that it should work beside, for many frames.
-#[cfg(target_os = "linux")]
+// Miri lacks these calls.
+#[cfg(all(target_os = "linux", not(miri)))]
 mod processor {
     use rustix::thread::{sched_getaffinity, sched_getcpu, sched_setaffinity};
 
@@ -157,7 +158,7 @@ mod processor {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", not(miri))))]
 mod processor {
     pub(crate) fn here() -> usize {
         0
