@@ -251,7 +251,9 @@ fn refusals_are_the_commands() {
     let refusal = shaders(&texts).draw(&Scene::new(scene).unwrap()).unwrap_err();
     let mut arguments = written(folder, &texts, scene);
     arguments.extend(["-o", "out.png"]);
-    assert_eq!(refusal.message, said(&skrymir(folder, &arguments)));
+    // The command has a file to name; the page has its scene in a text box.
+    let expected = format!("scene.toml: {}", refusal.message);
+    assert_eq!(expected, said(&skrymir(folder, &arguments)));
 }
 
 /// Files of every format: what each verb says.
