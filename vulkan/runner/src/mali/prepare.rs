@@ -148,30 +148,11 @@ fn pipeline(given: &vulkan::Draw, draw: &mut Draw<'_>) -> Result<()> {
         draw.clear_depth = depth.clear;
     }
     if let Some(stencil) = given.stencil {
-        let face = |face: &vk::StencilOpState| {
-            let face = state::stencil(face).map_err(Error::scene)?;
-            counts_whole(&face).then_some(face).ok_or_else(|| {
-                Error::scene(format_args!(
-                    "stencil: a Mali-400 that counts writes all bits from the write mask's lowest up, so not {:#04x}; Vulkan does",
-                    face.write_mask
-                ))
-            })
-        };
+        let face = |face: &vk::StencilOpState| state::stencil(face).map_err(Error::scene);
         draw.stencil = Some([face(&stencil.front)?, face(&stencil.back)?]);
         draw.clear_stencil = stencil.clear as u8;
     }
     Ok(())
-}
-
-/// Whether counting under the write mask is what Vulkan does (docs/spec/mali/state.md, section 1).
-fn counts_whole(face: &driver::Stencil) -> bool {
-    use driver::StencilOp as Op;
-    let counts = [Op::Increment, Op::Decrement, Op::IncrementWrap, Op::DecrementWrap];
-    let has_counts = [face.fail, face.depth_fail, face.pass]
-        .iter()
-        .any(|op| counts.contains(op));
-    let mask = face.write_mask;
-    !has_counts || mask == 0 || mask.leading_ones() + mask.trailing_zeros() == u8::BITS
 }
 
 /// A component of vertex data or of the uniform, which a Mali-400 has as a float.

@@ -31,8 +31,24 @@ fn operation(op: vk::StencilOp) -> Result<StencilOp, String> {
     })
 }
 
-/// The stencil test of one side.
+fn counts(op: &vk::StencilOp) -> bool {
+    use vk::StencilOp as Op;
+    matches!(
+        *op,
+        Op::INCREMENT_AND_CLAMP | Op::DECREMENT_AND_CLAMP | Op::INCREMENT_AND_WRAP | Op::DECREMENT_AND_WRAP
+    )
+}
+
+/// The stencil test of one side. A Mali-400 counts as Vulkan does where the write mask is of the highest bits
+/// (docs/spec/mali/state.md, section 1).
 pub(crate) fn stencil(face: &vk::StencilOpState) -> Result<Stencil, String> {
+    let operations = [face.fail_op, face.depth_fail_op, face.pass_op];
+    let (counts, mask) = (operations.iter().any(counts), face.write_mask as u8);
+    if counts && mask != 0 && mask.leading_ones() + mask.trailing_zeros() != u8::BITS {
+        return Err(format!(
+            "stencil: a Mali-400 that counts writes all bits from the write mask's lowest up, so not {mask:#04x}; Vulkan does"
+        ));
+    }
     Ok(Stencil {
         compare: compare(face.compare_op)?,
         fail: operation(face.fail_op)?,
@@ -40,6 +56,6 @@ pub(crate) fn stencil(face: &vk::StencilOpState) -> Result<Stencil, String> {
         pass: operation(face.pass_op)?,
         reference: face.reference as u8,
         mask: face.compare_mask as u8,
-        write_mask: face.write_mask as u8,
+        write_mask: mask,
     })
 }
