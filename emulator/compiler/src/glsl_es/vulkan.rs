@@ -8,12 +8,13 @@ use super::block::{Leaf, below, fixed, leaves};
 use super::{Declared, Role, Text, uplift_for_vulkan};
 use crate::error::{Error, Result};
 use crate::interface::Stage;
+use naga::valid::FunctionInfo;
 use naga::{
     AddressSpace, BinaryOperator, Binding, Block, BuiltIn, Expression, Function, FunctionArgument, FunctionResult,
     GlobalVariable, Handle, Interpolation, Literal, Module, ResourceBinding, ScalarKind, Span, Statement, StructMember,
     Type, TypeInner, UnaryOperator, VectorSize,
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// The uniform with the height of the picture in pixels.
 pub const TARGET_HEIGHT: &str = "skrymir_TargetHeight";
@@ -128,18 +129,9 @@ pub fn to_vulkan(text: &Text<'_>, stage: Stage, linked: &mut Linked) -> Result<V
     // A varying that the fragment stage only declares need not come from anywhere.
     let used = info.get_entry_point(entry);
     globals.retain(|known| !matches!(known.role, Role::VaryingIn(_)) || !used[known.handle].is_empty());
-    let unread: HashSet<String> = globals
-        .iter()
-        .filter(|known| used[known.handle].is_empty())
-        .filter_map(|known| match &known.role {
-            Role::Attribute(name) => Some(name.clone()),
-            _ => None,
-        })
-        .collect();
     let mut wiring = Wiring::new(&mut module, stage, linked);
-    wiring.globals(globals)?;
+    wiring.globals(globals, used)?;
     wiring.finish()?;
-    linked.attributes.retain(|_, name| !unread.contains(name));
     translate::to_spirv(module, stage.of_naga()).map_err(Error::of_reader)
 }
 
@@ -197,14 +189,16 @@ impl<'m> Wiring<'m> {
     }
 
     /// Gives every variable with a role its place.
-    fn globals(&mut self, all: Vec<Known>) -> Result<()> {
+    fn globals(&mut self, all: Vec<Known>, used: &FunctionInfo) -> Result<()> {
         for known in all {
             match &known.role {
                 Role::Sampler(_) => {}
                 Role::Uniform(name) => self.uniforms.push((known.handle, name.clone())),
                 Role::Attribute(name) => {
                     let location = self.locations;
-                    self.linked.attributes.insert(location, name.clone());
+                    if !used[known.handle].is_empty() {
+                        self.linked.attributes.insert(location, name.clone());
+                    }
                     self.locations += self.columns(known.ty).1;
                     self.input(&known, location)?;
                 }
