@@ -13,7 +13,7 @@ fn skrymir(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 /// Runs a command that must end with an exit code; returns its standard error.
-fn ends(folder: &Path, arguments: &[&str], code: i32) -> String {
+pub(super) fn ends(folder: &Path, arguments: &[&str], code: i32) -> String {
     let output = skrymir(folder, arguments);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error}");

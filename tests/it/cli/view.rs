@@ -1,5 +1,6 @@
 //! `--view` of `run` and `draw`: a local page whose picture follows the time and the files.
 
+use super::sources::ends;
 use crate::common::{address, ask};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -122,14 +123,7 @@ fn a_page_has_no_file() {
         for (name, text) in [("a.vert", WHOLE), ("a.frag", STILL), ("a.sl", "")] {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
-        let output = Command::new(env!("CARGO_BIN_EXE_skrymir"))
-            .args(arguments)
-            .current_dir(folder.path())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
+        let error = ends(folder.path(), arguments, 2);
         assert!(error.contains(expected), "{arguments:?}: {error}");
     }
 }

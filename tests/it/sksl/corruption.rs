@@ -1,6 +1,6 @@
 //! Damaged and deep programs are translated or rejected, without a panic.
 
-use super::random_program;
+use super::{random_program, samples};
 use crate::common;
 
 use loader::sksl;
@@ -34,17 +34,7 @@ fn damaged_programs_translate_or_are_refused() {
 
 #[test]
 fn nesting_beyond_the_readable_is_refused() {
-    let mut b = sksl::Builder::new(sksl::ProgramKind::RUNTIME_SHADER);
-    let main = b.function("half4", "main", &[]);
-    let mut value = b.float("half", 1.0);
-    for _ in 0..5000 {
-        value = b.expression(sksl::Expression::Prefix {
-            op: sksl::Operator::MINUS,
-            operand: value,
-        });
-    }
-    let value = b.statement(sksl::Statement::Return(Some(value)));
-    let tree = b.define(main, &[value]).finish();
+    let tree = samples::negated(5000);
     assert!(translate::sksl::to_naga(&tree).is_err());
 }
 

@@ -9,6 +9,21 @@ fn with(flags: u32) -> Modifiers {
     }
 }
 
+/// A number that is negated so often.
+pub(crate) fn negated(times: u32) -> Tree {
+    let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);
+    let main = b.function("half4", "main", &[]);
+    let mut value = b.float("half", 1.0);
+    for _ in 0..times {
+        value = b.expression(Expression::Prefix {
+            op: Operator::MINUS,
+            operand: value,
+        });
+    }
+    let value = b.statement(Statement::Return(Some(value)));
+    b.define(main, &[value]).finish()
+}
+
 /// `half4(p * 0.125, 1, 1) * tint`: red grows to the right, green downwards, over eight pixels.
 pub(crate) fn effect() -> Tree {
     let mut b = Builder::new(ProgramKind::RUNTIME_SHADER);

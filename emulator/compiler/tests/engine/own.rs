@@ -42,20 +42,26 @@ fn compiled(name: &str, text: &str, source: &Source<'_>) -> Compiled {
     compile(Input::Source(source), &Options::default()).unwrap_or_else(|error| panic!("{}", error.render(name, text)))
 }
 
-#[test]
-fn wgsl() {
-    let mut tally = Tally::default();
-    let mut count = 0;
+/// Calls a function with every entry point of the folder's WGSL: its name, the text, and the source.
+fn each_entry_point(mut f: impl FnMut(&str, &str, &Source<'_>)) {
     for (name, text) in files("wgsl") {
         let module = translate::naga::front::wgsl::parse_str(&text).expect(&name);
         for entry in &module.entry_points {
             let source = Source::new(&name, text.as_bytes()).expect("a source");
             let source = source.stage(entry.stage).entry(&entry.name);
-            let label = format!("{name}: {}", entry.name);
-            right(&label, &compiled(&label, &text, &source), &mut tally);
-            count += 1;
+            f(&format!("{name} {}", entry.name), &text, &source);
         }
     }
+}
+
+#[test]
+fn wgsl() {
+    let mut tally = Tally::default();
+    let mut count = 0;
+    each_entry_point(|name, text, source| {
+        right(name, &compiled(name, text, source), &mut tally);
+        count += 1;
+    });
     println!(
         "{count} entry points of WGSL: {} numbers, {} without a bound",
         tally.compared, tally.unsure
@@ -106,14 +112,7 @@ fn programs_do_not_grow() {
             scheduled.instructions, scheduled.words, slow.instructions
         ));
     };
-    for (name, text) in files("wgsl") {
-        let module = translate::naga::front::wgsl::parse_str(&text).expect(&name);
-        for entry in &module.entry_points {
-            let source = Source::new(&name, text.as_bytes()).expect("a source");
-            let source = source.stage(entry.stage).entry(&entry.name);
-            add(&format!("{name} {}", entry.name), Input::Source(&source));
-        }
-    }
+    each_entry_point(|name, _, source| add(name, Input::Source(source)));
     for (table, stage) in [(crate::FRAGMENTS, Stage::Fragment), (crate::VERTICES, Stage::Vertex)] {
         for (name, text) in table {
             let extension = "#extension GL_OES_standard_derivatives : enable\nprecision mediump float;\n";

@@ -238,24 +238,34 @@ pub(crate) fn vertex_outputs(name: &str, compiled: &Compiled, uniforms: &[f32], 
     rows.outputs_of(0).collect()
 }
 
+/// The outputs of a vertex by the compiler's own form, with their bounds; `None` if it does not end, or has none.
+pub(crate) fn vertex_bounds(
+    compiled: &Compiled,
+    uniforms: &[f32],
+    attributes: &[f32],
+) -> Option<HashMap<Output, Bounded>> {
+    let input = |_: usize, input: Scalars| match input {
+        Scalars::Attribute(slot) => attributes[slot as usize],
+        _ => 0.0,
+    };
+    let given = Given {
+        uniforms,
+        input: &input,
+        sampler: &|_, _, _, _| [[0.0; 4]; 4],
+        rounding: SINGLE,
+        budget: 100_000,
+    };
+    let [outputs, ..] = interp::run(&compiled.shader.function, &given)?;
+    outputs
+}
+
 pub(crate) fn vertex(name: &str, compiled: &Compiled, seed: u64, tally: &mut Tally) {
     let mut random = fastrand::Rng::with_seed(seed);
     let interface = &compiled.shader.interface;
     let uniforms = random_scalars(&mut random, scalars_of(&interface.uniforms));
     let attributes = random_scalars(&mut random, scalars_of(&interface.attributes));
     let outputs = vertex_outputs(name, compiled, &uniforms, &attributes);
-    let input = |_: usize, input: Scalars| match input {
-        Scalars::Attribute(slot) => attributes[slot as usize],
-        _ => 0.0,
-    };
-    let given = Given {
-        uniforms: &uniforms,
-        input: &input,
-        sampler: &|_, _, _, _| [[0.0; 4]; 4],
-        rounding: SINGLE,
-        budget: 100_000,
-    };
-    let Some([Some(wanted), ..]) = interp::run(&compiled.shader.function, &given) else {
+    let Some(wanted) = vertex_bounds(compiled, &uniforms, &attributes) else {
         return;
     };
     let varyings = compiled.program.varyings.as_deref().unwrap_or_default();

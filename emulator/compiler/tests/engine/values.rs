@@ -1,9 +1,9 @@
 //! Operators and functions of the shading languages against the formulas of their specifications: what a program
 //! computes by the compiler's own form, and on the scalar engine, is what the text says.
 
-use crate::run::{Tally, random_scalars, vertex, well_formed};
-use skrymir_compiler::interp::{self, Given, SINGLE};
-use skrymir_compiler::ir::{Input as Scalars, Output};
+use crate::run::{Tally, random_scalars, vertex, vertex_bounds, well_formed};
+use skrymir_compiler::interp::Bounded;
+use skrymir_compiler::ir::Output;
 use skrymir_compiler::{Compiled, Input, Options, compile};
 use translate::{ShaderStage, Source};
 
@@ -537,21 +537,8 @@ const GLSL: &[Row] = &[
 ];
 
 /// The varying of a vertex program for some attributes, by the compiler's own form, with its bounds.
-fn computed(compiled: &Compiled, attributes: &[f32]) -> Option<[interp::Bounded; 4]> {
-    let input = |_: usize, input: Scalars| match input {
-        Scalars::Attribute(slot) => attributes[slot as usize],
-        _ => 0.0,
-    };
-    let given = Given {
-        uniforms: &[],
-        input: &input,
-        sampler: &|_, _, _, _| [[0.0; 4]; 4],
-        rounding: SINGLE,
-        budget: 1_000,
-    };
-    let [Some(outputs), ..] = interp::run(&compiled.shader.function, &given)? else {
-        return None;
-    };
+fn computed(compiled: &Compiled, attributes: &[f32]) -> Option<[Bounded; 4]> {
+    let outputs = vertex_bounds(compiled, &[], attributes)?;
     let first = compiled.shader.interface.varyings.first()?.first;
     let of = |at: u32| outputs.get(&Output::Varying(first + at)).copied();
     Some([of(0)?, of(1)?, of(2)?, of(3)?])

@@ -6,7 +6,7 @@
 //! valid program. Everything else counts, including operators and modifier flags, although some changes of those also
 //! make a valid program.
 
-use super::random_program;
+use super::{random_program, samples};
 use crate::common;
 
 use std::collections::BTreeMap;
@@ -117,17 +117,7 @@ fn no_damage_panics() {
 
 #[test]
 fn nesting_is_bounded() {
-    let mut b = sksl::Builder::new(sksl::ProgramKind::RUNTIME_SHADER);
-    let main = b.function("half4", "main", &[]);
-    let mut value = b.float("half", 1.0);
-    for _ in 0..5000 {
-        value = b.expression(sksl::Expression::Prefix {
-            op: sksl::Operator::MINUS,
-            operand: value,
-        });
-    }
-    let value = b.statement(sksl::Statement::Return(Some(value)));
-    let tree = b.define(main, &[value]).finish();
+    let tree = samples::negated(5000);
     assert_eq!(sksl::write(&tree).unwrap_err().kind(), loader::ErrorKind::Unsupported);
     assert!(sksl::validate(&tree).has("unsupported"));
     let mut bytes = vec![11, 0, 1, 0, 0, 43, 5, 0, 52, 0, 0, 0, 0, 0, 20, 31];
