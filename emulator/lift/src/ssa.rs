@@ -361,7 +361,6 @@ impl Builder {
                 break Lane { value: phi, lane: 0 };
             }
             match *before.as_slice() {
-                [] => break self.number(0.0),
                 // Unreachable blocks may form a cycle.
                 [_] if chain.len() > self.function.blocks.len() => break self.number(0.0),
                 // The first block also has the entry as a predecessor.
@@ -531,5 +530,94 @@ mod tests {
         let f = b.finish(vec![vec![x], vec![y]]);
         assert_eq!(f.node(f.results[0][0].value).op, Op::Phi, "it counts");
         assert_eq!(f.constant(f.results[1][0]), Some(2.0), "the limit is unchanged");
+    }
+
+    /// The phis that are in the blocks.
+    fn phis(function: &Function) -> usize {
+        let ids = function.blocks.iter().flat_map(|block| &block.nodes);
+        ids.filter(|id| function.node(**id).op == Op::Phi).count()
+    }
+
+    #[test]
+    fn loops_in_loops_keep_unchanged_variables() {
+        // 0 -> 1 -> 2 -> 3 -> 2, 3 -> 1, 1 -> 4: variable 0 is unchanged, 1 is changed in block 3, 2 is never written.
+        let edges = [vec![1], vec![2, 4], vec![3], vec![2, 1], vec![]];
+        let mut b = Builder::new(&edges);
+        let (one, two) = (b.number(1.0), b.number(2.0));
+        b.write(0, 0, two);
+        b.write(0, 1, one);
+        b.end(0, End::Jump(1));
+        let limit = b.read(1, 0);
+        let truth = b.push(1, Op::Compare(Relation::Less), vec![vec![limit], vec![one]], 1);
+        b.end(1, End::Branch(Lane { value: truth, lane: 0 }, 2, 4));
+        b.end(2, End::Jump(3));
+        let (x, y, z) = (b.read(3, 0), b.read(3, 1), b.read(3, 2));
+        let sum = b.push(3, Op::Add, vec![vec![x], vec![y]], 1);
+        let more = b.push(3, Op::Add, vec![vec![z], vec![y]], 1);
+        b.write(3, 1, Lane { value: sum, lane: 0 });
+        let truth = b.push(3, Op::Compare(Relation::Less), vec![vec![x], vec![y]], 1);
+        b.end(3, End::Branch(Lane { value: truth, lane: 0 }, 2, 1));
+        let results = vec![vec![b.read(4, 0)], vec![b.read(4, 1)], vec![b.read(4, 2)]];
+        b.end(4, End::Exit);
+        let f = b.finish(results);
+        assert_eq!(f.constant(f.results[0][0]), Some(2.0));
+        assert_eq!(f.node(f.results[1][0].value).op, Op::Phi);
+        assert_eq!(f.constant(f.results[2][0]), Some(0.0));
+        // One phi for variable 1 in each head; every use has the value itself.
+        assert_eq!(phis(&f), 2);
+        assert_eq!(f.constant(f.node(sum).args[0][0]), Some(2.0));
+        assert_eq!(f.constant(f.node(more).args[0][0]), Some(0.0));
+        assert_eq!(f.constant(f.node(truth).args[0][0]), Some(2.0));
+        assert_eq!(f.blocks[1].before, [0, 3]);
+    }
+
+    #[test]
+    fn variables_are_zero_at_the_start_even_if_it_is_a_loop() {
+        // 0 -> 0, 0 -> 1
+        let mut b = Builder::new(&[vec![0, 1], vec![]]);
+        let (x, same) = (b.read(0, 0), b.read(0, 1));
+        let one = b.number(1.0);
+        let sum = b.push(0, Op::Add, vec![vec![x], vec![one]], 1);
+        b.write(0, 0, Lane { value: sum, lane: 0 });
+        let truth = b.push(0, Op::Compare(Relation::Less), vec![vec![x], vec![one]], 1);
+        b.end(0, End::Branch(Lane { value: truth, lane: 0 }, 0, 1));
+        b.end(1, End::Exit);
+        let f = b.finish(vec![vec![x], vec![same]]);
+        assert_eq!(f.node(x.value).op, Op::Phi);
+        assert_eq!(f.constant(f.results[1][0]), Some(0.0));
+        assert_eq!(phis(&f), 1);
+    }
+
+    #[test]
+    fn blocks_that_nothing_reaches_read_zeros() {
+        // 0; 1 -> 2 -> 1, 3
+        let mut b = Builder::new(&[vec![], vec![2], vec![1], vec![]]);
+        b.end(0, End::Exit);
+        for block in [1, 2] {
+            b.read(block, 5);
+            b.end(block, End::Jump(3 - block));
+        }
+        let (lost, alone) = (b.read(2, 5), b.read(3, 5));
+        b.end(3, End::Exit);
+        let f = b.finish(vec![vec![lost], vec![alone]]);
+        assert_eq!(
+            f.results.iter().map(|lane| f.constant(lane[0])).collect::<Vec<_>>(),
+            [Some(0.0); 2]
+        );
+    }
+
+    #[test]
+    fn numbers_that_are_equal_are_one_value() {
+        let mut b = Builder::new(&[vec![1], vec![]]);
+        let value = b.push(0, Op::Input(Input::FragCoord), Vec::new(), 4);
+        b.end(0, End::Jump(1));
+        let lanes = [1.0, 0.0, -0.0, 1.0].map(|number| b.number(number));
+        b.end(1, End::Exit);
+        let f = b.finish(vec![lanes.to_vec()]);
+        assert_eq!(lanes[0], lanes[3]);
+        assert_ne!(lanes[1], lanes[2]);
+        // They are ahead of everything else.
+        assert_eq!(f.blocks[0].nodes.last(), Some(&value));
+        assert_eq!((f.blocks[0].nodes.len(), f.blocks[1].nodes.len()), (4, 0));
     }
 }

@@ -509,6 +509,116 @@ mod tests {
         );
     }
 
+    /// A list as text: a block's number for its values, nothing for copies.
+    fn shape(list: &[Statement]) -> String {
+        let one = |statement: &Statement| match statement {
+            Statement::Values(block) => block.to_string(),
+            Statement::Copies(..) => String::new(),
+            Statement::If(_, yes, no) => format!("if {{{}}} {{{}}}", shape(yes), shape(no)),
+            Statement::Loop(body) => format!("loop {{{}}}", shape(body)),
+            Statement::Once(body) => format!("once {{{}}}", shape(body)),
+            Statement::Break => "break".to_owned(),
+            Statement::Continue => "continue".to_owned(),
+            Statement::Return => "return".to_owned(),
+            Statement::Discard => "discard".to_owned(),
+            Statement::SetTarget(to) => format!("to {to}"),
+            Statement::IfTarget(to, steps) => format!("at {to} {{{}}}", shape(steps)),
+            Statement::Dispatch(cases) => {
+                let cases = cases
+                    .iter()
+                    .map(|(number, steps)| format!("{number}: {}", shape(steps)));
+                format!("switch {{{}}}", cases.collect::<Vec<_>>().join(", "))
+            }
+        };
+        let parts: Vec<String> = list.iter().map(one).filter(|text| !text.is_empty()).collect();
+        parts.join(" ")
+    }
+
+    #[test]
+    fn flow_is_nested_as_a_person_would_write_it() {
+        let rows: &[(&[&[BlockId]], &str)] = &[
+            (&[&[1], &[]], "0 1 return"),
+            (&[&[1, 1], &[]], "0 1 return"),
+            (&[&[1, 2], &[2], &[]], "0 if {1} {} 2 return"),
+            (&[&[2, 1], &[2], &[]], "0 if {} {1} 2 return"),
+            (&[&[1, 2], &[], &[]], "0 if {1 return} {2 return}"),
+            (&[&[1, 3], &[2, 3], &[3], &[]], "0 if {1 if {2} {}} {} 3 return"),
+            // Loops: left at their start, at their end, from their middle.
+            (&[&[1], &[2, 3], &[1], &[]], "0 loop {1 if {2} {3 return}}"),
+            (&[&[1], &[1, 2], &[]], "0 loop {1 if {} {2 return}}"),
+            (
+                &[&[1], &[2, 4], &[3, 4], &[1], &[]],
+                "0 loop {1 if {2 if {3 continue} {}} {} 4 return}",
+            ),
+            // A merge block that one way skips.
+            (
+                &[&[1, 2], &[3, 4], &[3], &[4], &[]],
+                "once {to 0 once {0 if {1 if {} {to 5 break}} {2}} at 5 {break} 3} 4 return",
+            ),
+            // A way out of two loops, and one from the inner to the head of the outer.
+            (
+                &[&[1], &[2], &[3, 4], &[2, 5], &[], &[1, 4]],
+                "0 loop {1 loop {to 0 once {2 if {3 if {continue} {5 if {to 2 break} {}}} {}} at 2 {break} 4 return}}",
+            ),
+            // Two heads of one loop.
+            (
+                &[&[1, 2], &[2, 3], &[1], &[]],
+                "to 1 switch {1: 0 if {to 2} {to 3}, 3: 2 to 2, 2: 1 if {to 3} {to 4}, 4: 3 return}",
+            ),
+        ];
+        let mut wrong = Vec::new();
+        for (edges, want) in rows {
+            let edges: Vec<Vec<BlockId>> = edges.iter().map(|next| next.to_vec()).collect();
+            let have = shape(&structure(&function(&edges)));
+            if have != *want {
+                wrong.push(format!("{edges:?}\n  has  {have}\n  want {want}"));
+            }
+        }
+        assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn deep_nesting_becomes_a_switch() {
+        // Leaves behind every block of a chain, on either side; loops in loops; a chain with a merge block for each.
+        let chain = |count: usize, first: bool| {
+            let of = |at| match first {
+                true => vec![at + 1, count + 1 + at],
+                false => vec![count + 1 + at, at + 1],
+            };
+            let mut edges: Vec<Vec<BlockId>> = (0..count).map(of).collect();
+            edges.resize(2 * count + 1, Vec::new());
+            edges
+        };
+        let loops = |count: usize| {
+            let mut edges: Vec<Vec<BlockId>> = (0..count).map(|at| vec![at + 1]).collect();
+            edges.extend((0..count).map(|at| vec![count - 1 - at, count + at + 1]));
+            edges.push(Vec::new());
+            edges
+        };
+        let merges = |count: usize| {
+            let mut edges: Vec<Vec<BlockId>> = (0..count).map(|at| vec![at + 1, count + 1 + at]).collect();
+            edges.push(vec![count + 1]);
+            edges.extend((1..count).map(|at| vec![count + 1 + at]));
+            edges.push(Vec::new());
+            edges
+        };
+        let nested = |edges: Vec<Vec<BlockId>>| {
+            same_paths(&edges, &mut fastrand::Rng::with_seed(9));
+            !matches!(structure(&function(&edges)).last(), Some(Statement::Dispatch(_)))
+        };
+        type Edges<'a> = &'a dyn Fn(usize) -> Vec<Vec<BlockId>>;
+        let rows: [(&str, Edges<'_>, usize, usize); 4] = [
+            ("yes", &|count| chain(count, true), 60, 70),
+            ("no", &|count| chain(count, false), 60, 70),
+            ("loops", &loops, 30, 70),
+            ("merges", &merges, 30, 40),
+        ];
+        for (name, edges, nests, too_deep) in rows {
+            assert!(nested(edges(nests)), "{name} {nests}");
+            assert!(!nested(edges(too_deep)), "{name} {too_deep}");
+        }
+    }
+
     #[test]
     fn random_flow_keeps_its_paths() {
         let mut random = fastrand::Rng::with_seed(7);

@@ -68,7 +68,8 @@ fn uniforms_have_shapes_and_places() {
         .collect();
     assert_eq!(shapes[0], ("m", 4, 3, 3, None, 4));
     assert_eq!(shapes[1], ("list", 16, 2, 1, Some(3), 4));
-    assert_eq!((shapes[2].0, shapes[2].1, shapes[2].2), ("k", 30, 1));
+    let (name, float, rows, columns, elements, _) = shapes[2];
+    assert_eq!((name, float, rows, columns, elements), ("k", 30, 1, 1, None));
     assert_eq!((shapes.len(), i.viewport), (4, Some(32)));
     let place = |float| {
         i.place(float)
@@ -97,6 +98,49 @@ fn uniforms_have_shapes_and_places() {
         [None, Some(1.0), Some(-2.0), Some(0.5), None]
     );
     assert!(i.uniform_floats >= 43, "{}", i.uniform_floats);
+}
+
+#[test]
+fn constants_of_arrays_have_places() {
+    let i = vertex(
+        ".uniform vec2[2] c offset=8 stride=4 init=1.0/2.0/3.0/4.0\n.uniform float[3] d offset=17 stride=4 init=5.0/6.0/7.0",
+    );
+    let mut constants = i.constants.clone();
+    constants.sort_by_key(|(float, _)| *float);
+    let want = [
+        (8, 1.0),
+        (9, 2.0),
+        (12, 3.0),
+        (13, 4.0),
+        (17, 5.0),
+        (21, 6.0),
+        (25, 7.0),
+    ];
+    assert_eq!((constants, i.uniforms.len()), (want.to_vec(), 0));
+    assert!((26..=28).contains(&i.uniform_floats), "{}", i.uniform_floats);
+}
+
+#[test]
+fn matrices_and_arrays_are_an_input_for_every_column() {
+    let i = vertex(
+        ".attribute mat3 m offset=4 stride=12\n.attribute mat2[2] n offset=16 stride=8\n.attribute float[2] k offset=32 stride=4\n\
+         .attribute float one offset=0",
+    );
+    assert_eq!(
+        rows(&i.inputs),
+        [
+            ("one", 0, 1, 0),
+            ("m_0", 4, 3, 1),
+            ("m_1", 8, 3, 2),
+            ("m_2", 12, 3, 3),
+            ("n_0", 16, 2, 4),
+            ("n_1", 20, 2, 5),
+            ("n_2", 24, 2, 6),
+            ("n_3", 28, 2, 7),
+            ("k_0", 32, 1, 8),
+            ("k_1", 36, 1, 9),
+        ]
+    );
 }
 
 #[test]

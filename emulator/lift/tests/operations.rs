@@ -73,6 +73,13 @@ fn fragment(code: &str, options: &Options) -> String {
     body(&wgsl(&format!("{head}{code}\nnop, stop\n"), options))
 }
 
+/// A vertex program with a varying of four components and uniforms on both sides of the viewport.
+fn wide_vertex(code: &str) -> String {
+    let head = ".vertex\n.attribute vec4 a\n.attribute vec4 b\n.uniform vec4 u\n.uniform vec4[2] gl_mali_ViewportTransform\n\
+                .uniform vec4 k\n.uniform mat2 m\n.uniform vec4 one init=1.0/1.0/1.0/1.0\n.varying vec4 gl_Position\n.varying vec4 o\n";
+    wgsl(&format!("{head}{code}\n"), &options(false, false))
+}
+
 /// A vertex program that stores a varying beside its position.
 fn vertex(code: &str, options: &Options) -> String {
     let head = ".vertex\n.attribute vec4 a\n.attribute vec4 b\n.uniform vec4[2] gl_mali_ViewportTransform\n.uniform vec4 u\n\
@@ -162,6 +169,8 @@ fn fragment_operations_are_expressions() {
         ("rsqrt.s2 $0.x $1.y", "vec4<f32>(inverseSqrt(b.y), a.yzw)"),
         ("exp2.s2 $0.x $1.y", "vec4<f32>(exp2(b.y), a.yzw)"),
         ("log2.s2 $0.x $1.y", "vec4<f32>(log2(b.y), a.yzw)"),
+        ("sin.s2 $0.x $1.y", "vec4<f32>(sin((b.y * 6.2831855f)), a.yzw)"),
+        ("cos.s2 $0.x $1.y", "vec4<f32>(cos((b.y * 6.2831855f)), a.yzw)"),
         ("mul.v2 $0 $1.x $1", "(b.xxxx * b)"),
         ("mul.v2 $0.yz $1.x $1", "vec4<f32>(a.x, (b.xx * b.yz), a.w)"),
         (
@@ -355,6 +364,114 @@ fn fragment_statements_are_structured() {
             "let t0 = inverseSqrt(dot(a.xyz, a.xyz)); return Output(vec4<f32>((vec3(t0) * a.xyz), t0));",
         ),
         ("mul.v0 $0 $0 ^const0.x, const0 1.0", "return Output(a);"),
+        (
+            "mul.v0 $1.xy $0 $1, add.v1 $0.x ^v0.x $1.y",
+            "return Output(vec4<f32>(dot(a.xy, b.xy), a.yzw));",
+        ),
+        (
+            "mul.v0 $2.xy $0 $1\nadd.s1 $0.x $2.x $2.y",
+            "return Output(vec4<f32>(dot(a.xy, b.xy), a.yzw));",
+        ),
+        (
+            "mul.v0 $2.xy $0 $0.yyyy\nadd.s1 $0.x $2.x $2.y",
+            "return Output(vec4<f32>(dot(a.xy, a.yy), a.yzw));",
+        ),
+        (
+            "mul.v0 $2 $0 $1\nsum4.v1 $0.x $2",
+            "return Output(vec4<f32>(dot(a, b), a.yzw));",
+        ),
+        (
+            "mul.v0 $2 $0 $1\nadd.s1 $0.x $2.x $1.y",
+            "return Output(vec4<f32>(((a * b).x + b.y), a.yzw));",
+        ),
+        // Of three products, one side's factors may be of several vectors; of two, only if both sides are the same.
+        (
+            "mov.s0 $3.x $1.w\nmov.v0 $3.yz $0\nmul.v0 $2 $3 $1\nsum3.v1 $0.x $2",
+            "return Output(vec4<f32>(dot(b.wyz, vec3<f32>(b.x, a.yz)), a.yzw));",
+        ),
+        (
+            "mov.s0 $3.x $1.w\nmov.v0 $3.yz $0\nmul.v0 $2 $1 $3\nsum3.v1 $0.x $2",
+            "return Output(vec4<f32>(dot(b.xyz, vec3<f32>(b.w, a.yz)), a.yzw));",
+        ),
+        (
+            "mov.s0 $3.x $1.w\nmov.v0 $3.y $0\nmul.v0 $2 $1 $3\nadd.s1 $0.x $2.x $2.y",
+            "let t0 = (b * vec4<f32>(b.w, a.y, vec2(0f))); return Output(vec4<f32>((t0.x + t0.y), a.yzw));",
+        ),
+        (
+            "mov.s0 $3.x $1.w\nmov.v0 $3.y $0\nmul.v0 $2 $3 $3\nadd.s1 $0.x $2.x $2.y",
+            "return Output(vec4<f32>(dot(vec2<f32>(b.w, a.y), vec2<f32>(b.w, a.y)), a.yzw));",
+        ),
+        (
+            "mul.v0 $2 $0 $1\nmul.v0 $3 $1 $0.wzyx\nsum3.v1 $0.x $2\nsum3.v1 $0.y $3\nadd.s1 $0.x $0.x $0.y",
+            "let t0 = dot(b.xyz, a.wzy); return Output(vec4<f32>((dot(a.xyz, b.xyz) + t0), t0, a.zw));",
+        ),
+        // A vector is normalised by the reciprocal root of its own square only.
+        (
+            "mul.v0 $2.xyz $1 $1, sum3.v1 $2.w ^v0\nrsqrt.s2 $2.w $2.w\nmul.s0 $0.y $1.y $2.w\nmul.s0 $0.x $2.w $1.x",
+            "return Output(vec4<f32>(normalize(b.xyz).xy, a.zw));",
+        ),
+        (
+            "mul.v0 $2.xyz $1 $1, sum3.v1 $2.w ^v0\nrsqrt.s2 $2.w $2.w\nmul.s0 $0.y $0.y $2.w",
+            "return Output(vec4<f32>(a.x, (a.y * inverseSqrt(dot(b.xyz, b.xyz))), a.zw));",
+        ),
+        (
+            "mul.v0 $2.xyz $1 $1, sum3.v1 $2.w ^v0\nrsqrt.s2 $2.w $2.w\nmul.s0 $0.y $1.w $2.w",
+            "return Output(vec4<f32>(a.x, (b.w * inverseSqrt(dot(b.xyz, b.xyz))), a.zw));",
+        ),
+        (
+            "mul.v0 $2.xyz $1 $0, sum3.v1 $2.w ^v0\nrsqrt.s2 $2.w $2.w\nmul.s0 $0.y $1.y $2.w",
+            "return Output(vec4<f32>(a.x, (b.y * inverseSqrt(dot(b.xyz, a.xyz))), a.zw));",
+        ),
+        (
+            "mul.v0 $2.xyz $1 $1, sum3.v1 $2.w ^v0\nsqrt.s2 $2.w $2.w\nmul.s0 $0.y $1.y $2.w",
+            "return Output(vec4<f32>(a.x, (b.y * sqrt(dot(b.xyz, b.xyz))), a.zw));",
+        ),
+        // The operands in either order.
+        ("add.v1 $0 -$0 $1", "return Output((b - a));"),
+        (
+            "rcp.s2 $1.x $1.y\nmul.s0 $0.x $1.x $0.x",
+            "return Output(vec4<f32>((a.x / b.y), a.yzw));",
+        ),
+        (
+            "mov.s2 $1.x -$1.y\nadd.v1 $0 $0 $1.xxxx",
+            "return Output((a - b.yyyy));",
+        ),
+        ("mul.v0 $0 ^const0.x $0, const0 1.0", "return Output(a);"),
+        ("add.v1 $0 ^const0.x $0, const0 0.0", "return Output(a);"),
+        (
+            "add.v1 $0 ^const0 $0, const0 0.0 0.0 0.0 1.0",
+            "return Output((vec4<f32>(vec3(0f), 1f) + a));",
+        ),
+        (
+            "mul.v0 $0 $0 ^const0, const0 1.0 1.0 1.0 0.5",
+            "return Output((a * vec4<f32>(vec3(1f), 0.5f)));",
+        ),
+        (
+            "mov.v0 $1 -^const0, const0 1.0 1.0 1.0 1.0\nadd.v1 $0 $0 $1",
+            "return Output((a + vec4<f32>(-1f, -1f, -1f, -1f)));",
+        ),
+        (
+            "mov.v0 $1 -^const0, const0 1.0 2.0 1.0 1.0\nadd.v1 $0 $0 $1",
+            "return Output((a - vec4<f32>(1f, 2f, vec2(1f))));",
+        ),
+        // Computed places: of an input, of a store, of a load.
+        (
+            "load.v $0 0+$1.x",
+            "var inputs: array<f32, 64>; inputs[0] = a.x; inputs[1] = a.y; inputs[2] = a.z; inputs[3] = a.w; inputs[4] = b.x; inputs[5] = b.y; inputs[6] = b.z; inputs[7] = b.w; let t0 = (trunc(b.x) * 4f); let t1 = inputs[u32(clamp(t0, 0f, 63f))]; let t2 = inputs[u32(clamp((t0 + 1f), 0f, 63f))]; let t3 = inputs[u32(clamp((t0 + 2f), 0f, 63f))]; let t4 = inputs[u32(clamp((t0 + 3f), 0f, 63f))]; return Output(vec4<f32>(t1, t2, t3, t4));",
+        ),
+        (
+            "store.t -4+$1.x $0\nload.t -4, mov.v0 $0 ^uniform",
+            "var temporaries: array<f32, 2048>; let t0 = ((trunc(b.x) + -4f) * 4f); temporaries[u32(clamp((t0 + 1024f), 0f, 2047f))] = a.x; temporaries[u32(clamp((t0 + 1025f), 0f, 2047f))] = a.y; temporaries[u32(clamp((t0 + 1026f), 0f, 2047f))] = a.z; temporaries[u32(clamp((t0 + 1027f), 0f, 2047f))] = a.w; let t1 = temporaries[u32(clamp(1008f, 0f, 2047f))]; let t2 = temporaries[u32(clamp(1009f, 0f, 2047f))]; let t3 = temporaries[u32(clamp(1010f, 0f, 2047f))]; let t4 = temporaries[u32(clamp(1011f, 0f, 2047f))]; return Output(vec4<f32>(t1, t2, t3, t4));",
+        ),
+        (
+            "load.t -4+$1.x, mov.v0 $0 ^uniform",
+            "var temporaries: array<f32, 2048>; let t0 = ((trunc(b.x) + -4f) * 4f); let t1 = temporaries[u32(clamp((t0 + 1024f), 0f, 2047f))]; let t2 = temporaries[u32(clamp((t0 + 1025f), 0f, 2047f))]; let t3 = temporaries[u32(clamp((t0 + 1026f), 0f, 2047f))]; let t4 = temporaries[u32(clamp((t0 + 1027f), 0f, 2047f))]; return Output(vec4<f32>(t1, t2, t3, t4));",
+        ),
+        // Out of the inner of two loops to the head of the outer.
+        (
+            "l: mov.s1 $0.x $1.x\nm: add.s1 $0.x $0.x $1.y\nbranch.gt $0.x $1.y out\nbranch.gt $0.x $1.z m\nbranch.gt $0.x $1.w l\nmov.s0 $0.y $1.x\nout: nop",
+            "var v8_: f32; var t0: f32; var t1: f32; var target_: u32; loop { t0 = b.x; loop { target_ = 0u; switch 0i { default: { let t2 = t0; v8_ = (t2 + b.y); let t3 = v8_; if (b.y < t3) { t1 = a.y; } else { let t4 = v8_; if (b.z < t4) { let t5 = v8_; t0 = t5; continue; } else { let t6 = v8_; if (b.w < t6) { target_ = 2u; break; } else { t1 = b.x; } } } } } let t7 = target_; if (t7 == 2u) { break; } let t8 = t1; let t9 = v8_; return Output(vec4<f32>(t9, t8, a.zw)); } } return Output();",
+        ),
         ("add.v1 $0 $0 ^const0.x, const0 0.0", "return Output(a);"),
         ("mov.v0 $1 -$0\nmov.v0 $0 -$1", "return Output(a);"),
     ];
@@ -604,4 +721,183 @@ fn vertex_programs_have_positions_memory_and_branches() {
         given.contains("(((b.x + -9f) / 8f) / b.w), (((b.y + -7f) / -4f) / b.w), (b.z / b.w), (1f / b.w)"),
         "{given}"
     );
+}
+
+/// What computes a position: b divided by w, scaled by the viewport, and moved.
+const POSITION: [&str; 4] = [
+    "rcp.c $1.x a1.w",
+    "mul.m0 $2.x a1.x $1.x, mul.m1 $2.y a1.y $1.x\nmul.m0 $2.z a1.z $1.x",
+    "mul.m0 $3.x $2.x t[1].x, mul.m1 $3.y $2.y t[1].y\nmul.m0 $3.z $2.z t[1].z",
+    "add.a0 v0.x $3.x t[2].x, add.a1 v0.y t[2].y $3.y\nadd.a0 v0.z $3.z t[2].z\nmov.p v0.w $1.x",
+];
+
+#[test]
+fn positions_are_those_before_the_viewport() {
+    // The step that differs, and what it is instead.
+    let same: &[(usize, &str)] = &[
+        (3, POSITION[3]),
+        (0, "rcp.c $4.x a1.w\nmin.a0 $1.x $4.x t[3].x"),
+        (0, "rcp.c $4.x a1.w\nmax.a0 $1.x t[3].x $4.x"),
+        (0, "rcp.c $4.x a1.w\nmax.a0 $5.x t[3].x $4.x\nmin.a0 $1.x $5.x t[3].y"),
+        (1, "mul.m0 $2.x $1.x a1.x, mul.m1 $2.y $1.x a1.y\nmul.m0 $2.z $1.x a1.z"),
+        (
+            2,
+            "mul.m0 $3.x t[1].x $2.x, mul.m1 $3.y t[1].y $2.y\nmul.m0 $3.z t[1].z $2.z",
+        ),
+        (
+            3,
+            "add.a0 v0.x t[2].x $3.x, add.a1 v0.y $3.y t[2].y\nadd.a0 v0.z t[2].z $3.z\nmov.p v0.w $1.x",
+        ),
+    ];
+    let program = |step: usize, text: &str| {
+        let mut steps = POSITION;
+        steps[step] = text;
+        wide_vertex(&steps.join("\n"))
+    };
+    for (step, text) in same {
+        let all = program(*step, text);
+        let have = body(&all);
+        assert!(
+            have.starts_with("return Output(vec4<f32>(b.xy, ((b.z + b.w) * 0.5f), b.w), "),
+            "{text}\n{have}"
+        );
+        // The API has a viewport of its own.
+        assert!(!all.contains("Viewport"), "{text}\n{all}");
+    }
+    let other: &[(usize, &str)] = &[
+        (0, "rsqrt.c $1.x a1.w"),
+        (0, "rcp.c $4.x a1.w\nadd.a0 $1.x $4.x t[3].x"),
+        (1, "mul.m0 $2.x a1.x $1.x, mul.m1 $2.y a1.y $1.x\nmul.m0 $2.z a1.z a1.w"),
+        (
+            2,
+            "mul.m0 $3.x $2.x $1.x@0, mul.m1 $3.y $2.y t[1].y\nmul.m0 $3.z $2.z t[1].z",
+        ),
+        (
+            3,
+            "add.a0 v0.x $3.x a0.x, add.a1 v0.y t[2].y $3.y\nadd.a0 v0.z $3.z t[2].z\nmov.p v0.w $1.x",
+        ),
+        (
+            3,
+            "mov.p v0.x $3.x\nadd.a1 v0.y t[2].y $3.y\nadd.a0 v0.z $3.z t[2].z\nmov.p v0.w $1.x",
+        ),
+    ];
+    for (step, text) in other {
+        let have = program(*step, text);
+        assert!(
+            have.contains("uniforms.gl_mali_ViewportTransform[1]") && !have.contains("0.5f"),
+            "{text}\n{have}"
+        );
+    }
+    // Uniforms beside the viewport's are not the viewport's.
+    let have = wide_vertex(&format!(
+        "{}\nmov.m1 v1.y a0.y, mov.m0 v1.x t[0].w\nmov.p v1.z t[3].x",
+        POSITION.join("\n")
+    ));
+    assert!(have.contains("u: vec4<f32>") && !have.contains("Viewport"), "{have}");
+    let have = wide_vertex(&format!("{}\nmov.p v1.z t[2].w", POSITION.join("\n")));
+    assert!(
+        have.contains("gl_mali_ViewportTransform: array<vec4<f32>, 2>"),
+        "{have}"
+    );
+}
+
+#[test]
+fn sums_of_columns_are_products_with_matrices() {
+    let first = "mul.m0 $0.x a0.x t[4].x, mul.m1 $0.y a0.x t[4].y\n";
+    let rows: &[(&str, &str)] = &[
+        (
+            "mul.m0 _ a0.y t[5].x, mul.m1 _ a0.y t[5].y\nadd.a0 v1.x ^mul0 $0.x, add.a1 v1.y ^mul1 $0.y",
+            "(m * a.xy), vec2(0f)",
+        ),
+        (
+            "mul.m0 _ t[5].x a0.y, mul.m1 _ t[5].y a0.y\nadd.a0 v1.x $0.x ^mul0, add.a1 v1.y $0.y ^mul1",
+            "(m * a.xy), vec2(0f)",
+        ),
+        (
+            "mul.m0 _ a1.y t[5].x\nadd.a0 v1.x ^mul0 $0.x",
+            "(m * vec2<f32>(a.x, b.y)).x, vec3(0f)",
+        ),
+        // A column without a factor has 1.0, if that is a number of the program.
+        (
+            "mov.a0 _ t[5].x, mov.a1 _ t[5].y\nadd.a0 v1.x ^acc0 $0.x, add.a1 v1.y ^acc1 $0.y",
+            "(m[1].x + (a.x * m[0].x)), (m[1].y + (a.x * m[0].y)), vec2(0f)",
+        ),
+        // The same column twice; rows that differ; a sum of three; another uniform; uniforms on both sides.
+        (
+            "mul.m0 _ a0.y t[4].x\nadd.a0 v1.x ^mul0 $0.x",
+            "dot(a.yx, vec2(m[0].x)), vec3(0f)",
+        ),
+        (
+            "mul.m1 _ a0.y t[5].x\nadd.a1 v1.y ^mul1 $0.y",
+            "0f, ((a.y * m[1].x) + (a.x * m[0].y)), vec2(0f)",
+        ),
+        (
+            "mul.m0 _ a0.y t[5].x\nadd.a0 _ ^mul0 $0.x\nadd.a0 v1.x ^acc0 $0.x",
+            "((m * a.xy).x + (a.x * m[0].x)), vec3(0f)",
+        ),
+        (
+            "mul.m0 _ a0.y t[3].x\nadd.a0 v1.x ^mul0 $0.x",
+            "((a.y * k.x) + (a.x * m[0].x)), vec3(0f)",
+        ),
+        (
+            "mul.m0 _ t[5].x t[5].y\nadd.a0 v1.x ^mul0 $0.x",
+            "((m[1].x * m[1].y) + (a.x * m[0].x)), vec3(0f)",
+        ),
+        (
+            "mov.a0 _ t[5].x, mov.a1 _ t[5].y\nadd.a0 v1.x ^acc0 $0.x, add.a1 v1.y ^acc1 $0.y\nmov.p v1.z t[6].x",
+            "(m * vec2<f32>(a.x, 1f)), 1f, 0f",
+        ),
+    ];
+    let position = "\nmov.m0 v0.x a1.x, mov.m1 v0.y a1.y, mov.a0 v0.z a1.z, mov.a1 v0.w a1.w";
+    are(rows, |code| {
+        let text = body(&wide_vertex(&format!("{first}{code}{position}")));
+        // Behind the position, with the uniforms instead of their names.
+        let last = text
+            .split_once("(1f / b.w)), vec4<f32>(")
+            .map_or(text.as_str(), |(_, rest)| rest);
+        let mut last = last.strip_suffix("));").unwrap_or(last).to_owned();
+        for line in text.split("; ").filter_map(|line| line.strip_prefix("let ")) {
+            let (name, value) = line.split_once(" = ").expect("a value");
+            let value = value.trim_start_matches("uniforms.");
+            for behind in [".", " "] {
+                last = last.replace(&format!("{name}{behind}"), &format!("{value}{behind}"));
+            }
+        }
+        last
+    });
+}
+
+#[test]
+fn pipeline_results_pass_branches() {
+    let before = "mov.p _ a0.x, branch l\n";
+    let busy = "mov.a0 _ a0.x, mov.a1 _ a0.y, mov.m0 _ a0.z, mov.m1 _ a0.w, mov.c _ a0.x, mov.p _ a0.y";
+    // Per unit: its name, and the attribute's component that it passes on.
+    let units = [
+        ("acc0", 'x'),
+        ("acc1", 'y'),
+        ("mul0", 'z'),
+        ("mul1", 'w'),
+        ("complex", 'x'),
+        ("pass", 'y'),
+    ];
+    let position = "\nmov.m0 v0.x a1.x, mov.m1 v0.y a1.y, mov.a0 v0.z a1.z, mov.a1 v0.w a1.w";
+    let lifted = |code: &str| body(&wide_vertex(&format!("{code}{position}")));
+    // The one before the branch's target on one way, the branch itself on the other, whose pass unit has a.x.
+    for (unit, component) in units {
+        let have = lifted(&format!("{before}{busy}\nl: mov.a0 v1.x ^{unit}"));
+        let skipped = if unit == "pass" { "a.x" } else { "0f" };
+        let want = format!("if (a.x != 0f) {{ t0 = {skipped}; }} else {{ t0 = a.{component}; }}");
+        assert!(have.contains(&want), "{unit}: {have}\n{want}");
+    }
+    // Two before.
+    for (unit, component) in &units[..4] {
+        let have = lifted(&format!("{before}{busy}\nl: nop\nmov.p v1.x ^^{unit}"));
+        let want = format!("if (a.x != 0f) {{ t0 = 0f; }} else {{ t0 = a.{component}; }}");
+        assert!(have.contains(&want), "{unit}: {have}\n{want}");
+    }
+    for component in ['x', 'y', 'z', 'w'] {
+        let have = lifted(&format!("{before}load a1\nl: mov.p v1.x ^port.{component}"));
+        let want = format!("if (a.x != 0f) {{ t0 = a.{component}; }} else {{ t0 = b.{component}; }}");
+        assert!(have.contains(&want), "{component}: {have}\n{want}");
+    }
 }

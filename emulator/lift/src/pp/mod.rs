@@ -272,9 +272,6 @@ impl Front<'_> {
     }
 
     fn condition(&mut self, branch: &Branch) -> Option<Lane> {
-        if branch.is_discard() || branch.always() || !branch.may_go() {
-            return None;
-        }
         let (a, b) = (self.scalar(branch.a), self.scalar(branch.b));
         let (relation, a, b) = match branch.condition {
             Condition::Eq => (Relation::Equal, a, b),
@@ -556,5 +553,5 @@ fn wanted(mask: u32) -> Vec<usize> {
 }
 
 fn four(lanes: &[Lane]) -> [Lane; 4] {
-    std::array::from_fn(|at| lanes[at.min(lanes.len() - 1)])
+    std::array::from_fn(|at| lanes[at])
 }
