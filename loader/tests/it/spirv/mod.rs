@@ -1,6 +1,9 @@
 //! SPIR-V: text and rules.
 
+mod group;
 mod instances;
+mod machine;
+mod meaning;
 mod mutants;
 mod passes;
 mod summary;
