@@ -8,4 +8,5 @@ mod mutants;
 mod passes;
 mod summary;
 mod text;
+mod types;
 mod verdicts;
