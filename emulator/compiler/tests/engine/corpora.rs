@@ -1,14 +1,14 @@
 //! Programs of others.
 
+use crate::common;
 use crate::run::{Tally, check, fragment, vertex, well_formed};
 use skrymir_compiler::{Input, Options, Stage, compile, glsl_es};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-fn shared() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus")
-}
+/// One file in so many is compiled where the tests run once per mutant.
+const SAMPLE: usize = 25;
 
 /// Programs and instructions of one stage: how many are no longer than Mesa's, what both make in all.
 #[derive(Debug, Default)]
@@ -50,9 +50,10 @@ fn lengths_beside_mesa() {
             stages[usize::from(stage == Stage::Fragment)].add(mesa, compiled.report.instructions);
         }
     };
-    let folder = shared().join("glsl-es");
+    let folder = common::corpus("glsl-es").unwrap_or_default();
     let table = std::fs::read_to_string(folder.join("lima.tsv")).unwrap_or_default();
-    for line in table.lines().filter(|line| !line.starts_with('#')) {
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    for line in lines.step_by(common::quick_step(SAMPLE)) {
         let fields: Vec<&str> = line.split('\t').collect();
         for (ending, column) in [("vert", 1), ("frag", 5)] {
             let mesa = fields[column].parse().unwrap_or(0);
@@ -60,10 +61,10 @@ fn lengths_beside_mesa() {
         }
     }
     let mut listings = Vec::new();
-    files(&shared().join("mali"), &mut listings);
+    files(&common::corpus("mali").unwrap_or_default(), &mut listings);
     listings.retain(|path| path.to_string_lossy().ends_with(".code.txt"));
     listings.sort();
-    for listing in &listings {
+    for listing in listings.iter().step_by(common::quick_step(SAMPLE)) {
         let counts = recorded(&std::fs::read_to_string(listing).expect("a listing"));
         for (ending, mesa) in ["vert", "frag"].into_iter().zip(counts) {
             let path = listing.with_extension("").with_extension(ending);
@@ -186,11 +187,11 @@ fn reason(message: &str) -> String {
 /// All files of a corpus with an ending, all their stages.
 fn foreign(folder: &str, ending: &str, stages: &[translate::ShaderStage], least: u32) {
     let mut all = Vec::new();
-    files(&shared().join(folder), &mut all);
+    files(&common::corpus(folder).unwrap_or_default(), &mut all);
     all.retain(|path| path.extension().is_some_and(|have| have == ending));
     all.sort();
-    let mut count = Count::default();
-    for path in &all {
+    let (step, mut count) = (common::quick_step(SAMPLE), Count::default());
+    for path in all.iter().step_by(step) {
         let (bytes, name) = (std::fs::read(path).expect("a file"), path.to_string_lossy());
         let Ok(source) = translate::Source::new(&name, &bytes) else {
             *count.refused.entry("not recognised".to_owned()).or_default() += 1;
@@ -210,6 +211,7 @@ fn foreign(folder: &str, ending: &str, stages: &[translate::ShaderStage], least:
             }
         }
     }
+    let least = if step > 1 { 0 } else { least };
     assert!(all.is_empty() || count.compiled >= least, "{}", count.compiled);
     count.print(folder, all.len());
 }

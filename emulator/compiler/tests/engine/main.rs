@@ -2,6 +2,9 @@
 //! that the interpreter computes for each program.
 #![allow(missing_docs)]
 
+#[path = "../../../../tests/it/files.rs"]
+#[allow(dead_code)] // other tests use the rest
+mod common;
 mod corpora;
 mod damage;
 #[cfg(feature = "glslang")]
