@@ -306,6 +306,22 @@ mod tests {
         assert_eq!(all[1].as_ref().unwrap_err().offset(), Some(28));
     }
 
+    #[test]
+    fn sources_are_words_or_bytes_of_either_order() {
+        let words = vec![crate::spirv::MAGIC, 0x10500, 0, 9, 0, 0x0002_0011, 1];
+        let little: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let big: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+        let [little, big] = [&little, &big].map(|bytes| Source::from(Bytes::new(bytes).unwrap()));
+        for source in [Source::from(&words), Source::from(&words[..]), little, big] {
+            assert_eq!((source.count(), source.to_vec()), (7, words.clone()));
+            assert_eq!([3, 6, 7].map(|at| source.word(at)), [Some(9), Some(1), None]);
+            let part = source.part(5, 7).unwrap();
+            assert_eq!((part.count(), part.to_vec()), (2, vec![0x0002_0011, 1]));
+            assert_eq!((part.word(0), part.word(2)), (Some(0x0002_0011), None));
+            assert!(source.part(5, 8).is_none() && source.part(6, 5).is_none());
+        }
+    }
+
     /// Kind and words of every instruction's operands, as the grammar types them.
     fn typed<W: Words>(all: Instructions<W>, mut context: Context) -> Vec<(u16, u16, usize, Vec<Option<u32>>)> {
         let grammar = Grammar::builtin();

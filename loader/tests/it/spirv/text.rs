@@ -204,3 +204,63 @@ fn long_names_are_bounded() {
         Err(error) => assert_eq!(error.kind(), loader::ErrorKind::Unsupported, "{error}"),
     }
 }
+
+/// Whatever ids are called, each has a name of its own in the text.
+#[test]
+fn names_are_distinct() {
+    let names = [
+        "3", "4", "_3", "uint", "float", "void", "", "a", "a_0", "a b", "int", "v2float", "main", "1",
+    ];
+    let mut random = fastrand::Rng::with_seed(11);
+    for _ in 0..300 {
+        let mut any = || names[random.usize(..names.len())];
+        let named = [1, 2, 3, 5, 7]
+            .map(|id| format!("OpName %{id} \"{}\"\n", any()))
+            .concat();
+        let text = format!(
+            "OpCapability Shader\nOpMemoryModel Logical GLSL450\n{named}%1 = OpTypeVoid\n%2 = OpTypeInt 32 0\n\
+             %3 = OpTypeFloat 32\n%4 = OpTypeVector %3 2\n%5 = OpTypeVector %3 3\n%6 = OpConstant %2 4\n%7 = OpConstant %3 1\n\
+             %8 = OpTypeFunction %1\n%9 = OpFunction %1 None %8\n%10 = OpLabel\nOpReturn\nOpFunctionEnd\n"
+        );
+        let keep = asm::Options {
+            preserve_numeric_ids: true,
+            ..Default::default()
+        };
+        let words = asm::assemble(grammar(), &text, keep).unwrap();
+        let printed = dis::disassemble(grammar(), &words, options(&["--no-header"])).unwrap();
+        let results = printed
+            .lines()
+            .filter_map(|line| line.split_once(" = "))
+            .map(|(id, _)| id.trim());
+        let distinct: std::collections::BTreeSet<&str> = results.clone().collect();
+        assert_eq!(distinct.len(), 10, "{named}\n{printed}");
+        // The text has the same instructions.
+        let again = asm::assemble(grammar(), &printed, Default::default()).unwrap();
+        assert_eq!(again.len(), words.len(), "{printed}");
+    }
+}
+
+/// An error's place is the token that is wrong.
+#[test]
+fn errors_are_at_their_tokens() {
+    let rows = [
+        ("OpCapability Shader\n  OpNothing %a\n", "OpNothing"),
+        ("OpCapability Shadow\n", "Shadow"),
+        ("%a = OpTypeInt 32 x\n", "x"),
+        ("%a = OpTypeInt 32 0 ; a comment\n  %b = OpConstant %a 1 2 3\n", "2"),
+        ("%a OpTypeVoid\n", "OpTypeVoid"),
+        ("OpTypeVoid\n", "OpTypeVoid"),
+        ("OpMemoryModel Logical\nOpNop\n", "OpMemoryModel"),
+        ("%f = OpTypeFloat 32\n%c = OpConstant %f 1.0.0\n", "1.0.0"),
+        ("OpName %a name\n", "name"),
+    ];
+    for (text, token) in rows {
+        let error = asm::assemble(grammar(), text, Default::default()).unwrap_err();
+        let at = text.rfind(token).unwrap();
+        let line = text[..at].matches('\n').count();
+        let column = at - text[..at].rfind('\n').map_or(0, |end| end + 1);
+        assert_eq!((error.line, error.column), (line + 1, column + 1), "{text}{error}");
+        let shown = error.render(text, "s");
+        assert_eq!(shown.matches('^').count(), token.len(), "{shown}");
+    }
+}

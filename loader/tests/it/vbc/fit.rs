@@ -276,3 +276,191 @@ fn an_index_that_escapes_is_refused() {
         "a variable that escapes is guessed"
     );
 }
+
+/// A fragment shader that samples a table of 4096 textures at `%index`, which the code computes from `%word`, a word of
+/// the push constants.
+fn looks_up(word: u32, code: &str, function: &str) -> Vec<u32> {
+    let offsets: String = (0..20)
+        .map(|at| format!("OpMemberDecorate %block {at} Offset {}\n", 4 * at))
+        .collect();
+    let numbers: String = (0..20).map(|at| format!("%u{at} = OpConstant %uint {at}\n")).collect();
+    let members = ["%uint"; 20].join(" ");
+    let (variables, code): (Vec<&str>, Vec<&str>) = code.lines().partition(|line| line.contains(" = OpVariable "));
+    let text = format!(
+        "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %main \"main\" %out\n\
+         OpExecutionMode %main OriginUpperLeft\nOpDecorate %table DescriptorSet 0\nOpDecorate %table Binding 0\n\
+         OpDecorate %out Location 0\nOpDecorate %block Block\n{offsets}%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
+         %uint = OpTypeInt 32 0\n%int = OpTypeInt 32 1\n%bool = OpTypeBool\n%float = OpTypeFloat 32\n\
+         %vec2 = OpTypeVector %float 2\n%vec4 = OpTypeVector %float 4\n%at = OpConstantNull %vec2\n{numbers}\
+         %all = OpConstant %uint 0xffff\n%some = OpConstant %uint 0xff\n%many = OpConstant %uint 4096\n\
+         %image = OpTypeImage %float 2D 0 0 0 1 Unknown\n%sampled = OpTypeSampledImage %image\n\
+         %array = OpTypeArray %sampled %many\n%to_array = OpTypePointer UniformConstant %array\n\
+         %to_sampled = OpTypePointer UniformConstant %sampled\n%block = OpTypeStruct {members}\n\
+         %to_block = OpTypePointer PushConstant %block\n%to_word = OpTypePointer PushConstant %uint\n\
+         %local = OpTypePointer Function %uint\n%to_out = OpTypePointer Output %vec4\n%by_value = OpTypeFunction %uint %uint\n\
+         %by_pointer = OpTypeFunction %uint %local\n%table = OpVariable %to_array UniformConstant\n\
+         %push = OpVariable %to_block PushConstant\n%out = OpVariable %to_out Output\n{function}\n\
+         %main = OpFunction %void None %fn\n%start = OpLabel\n{}\n%word_at = OpAccessChain %to_word %push %u{word}\n\
+         %word = OpLoad %uint %word_at\n{}\n%place = OpAccessChain %to_sampled %table %index\n%both = OpLoad %sampled %place\n\
+         %color = OpImageSampleImplicitLod %vec4 %both %at\nOpStore %out %color\nOpReturn\nOpFunctionEnd\n",
+        variables.join("\n"),
+        code.join("\n"),
+    );
+    let mut words = loader::spirv::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    words[1] = 0x0001_0000;
+    words
+}
+
+/// A word has two slots: the lower half is the even one.
+#[test]
+fn lookups_are_followed_to_their_slots() {
+    let even = "%index = OpBitwiseAnd %uint %word %all";
+    let rows: &[(u32, &str, Option<u8>)] = &[
+        (0, even, Some(0)),
+        (3, even, Some(6)),
+        (15, even, Some(30)),
+        (3, "%index = OpBitwiseAnd %uint %all %word", Some(6)),
+        (3, "%index = OpShiftRightLogical %uint %word %u16", Some(7)),
+        (15, "%index = OpShiftRightLogical %uint %word %u16", Some(31)),
+        (3, "%index = OpBitFieldUExtract %uint %word %u0 %u16", Some(6)),
+        (3, "%index = OpBitFieldUExtract %uint %word %u16 %u16", Some(7)),
+        (
+            2,
+            "%high = OpShiftRightLogical %uint %word %u16\n%index = OpBitwiseAnd %uint %high %all",
+            Some(5),
+        ),
+        (
+            2,
+            "%low = OpBitwiseAnd %uint %word %all\n%index = OpBitwiseAnd %uint %low %all",
+            Some(4),
+        ),
+        (
+            2,
+            "%same = OpShiftRightLogical %uint %word %u0\n%index = OpBitwiseAnd %uint %same %all",
+            Some(4),
+        ),
+        (
+            2,
+            "%copy = OpCopyObject %uint %word\n%index = OpBitwiseAnd %uint %copy %all",
+            Some(4),
+        ),
+        (
+            2,
+            "%low = OpBitwiseAnd %uint %word %all\n%index = OpBitcast %int %low",
+            Some(4),
+        ),
+        (
+            2,
+            "%v = OpVariable %local Function\n%low = OpBitwiseAnd %uint %word %all\nOpStore %v %low\n%index = OpLoad %uint %v",
+            Some(4),
+        ),
+        (
+            2,
+            "%v = OpVariable %local Function\nOpStore %v %word\n%copy = OpLoad %uint %v\n%index = OpShiftRightLogical %uint %copy %u16",
+            Some(5),
+        ),
+        (
+            2,
+            "%v = OpVariable %local Function\n%low = OpBitwiseAnd %uint %word %all\nOpStore %v %low\nOpStore %v %low\n%index = OpLoad %uint %v",
+            Some(4),
+        ),
+        (
+            2,
+            "%low = OpBitwiseAnd %uint %word %all\n%index = OpFunctionCall %uint %same_value %low",
+            None,
+        ),
+        // What is no half of one of the first sixteen words.
+        (16, even, None),
+        (16, "%index = OpShiftRightLogical %uint %word %u16", None),
+        (2, "%index = OpCopyObject %uint %word", None),
+        (2, "%index = OpBitwiseAnd %uint %word %some", None),
+        (2, "%index = OpShiftRightLogical %uint %word %u8", None),
+        (2, "%index = OpBitFieldUExtract %uint %word %u8 %u16", None),
+        (2, "%index = OpBitFieldUExtract %uint %word %u0 %u15", None),
+        (
+            2,
+            "%low = OpBitwiseAnd %uint %word %all\n%index = OpIAdd %uint %low %u1",
+            None,
+        ),
+        (
+            2,
+            "%v = OpVariable %local Function\n%low = OpBitwiseAnd %uint %word %all\nOpStore %v %low\nOpStore %v %u1\n%index = OpLoad %uint %v",
+            None,
+        ),
+        (2, "%v = OpVariable %local Function\n%index = OpLoad %uint %v", None),
+    ];
+    let function = "%same_value = OpFunction %uint None %by_value\n%value = OpFunctionParameter %uint\n%begin = OpLabel\n\
+                    OpReturnValue %value\nOpFunctionEnd";
+    let mut wrong = Vec::new();
+    for (word, code, want) in rows {
+        let function = if code.contains("%same_value") { function } else { "" };
+        let words = looks_up(*word, code, function);
+        assert!(loader::spirv::validate(&words).is_valid(), "{code}");
+        let have = needs(&words)
+            .ok()
+            .map(|needs| needs.slots.into_keys().collect::<Vec<_>>());
+        let lowered = fit(&words, &Mode::Lowered);
+        if have != want.map(|slot| vec![slot]) || lowered.is_ok() != want.is_some() {
+            wrong.push(format!("word {word}: {code}\n  {have:?}, {lowered:?}"));
+            continue;
+        }
+        if let (Ok(fitted), Some(slot)) = (lowered, want) {
+            let found: Vec<_> = fitted
+                .resources
+                .iter()
+                .map(|one| (one.set, one.binding, one.slot, one.count))
+                .collect();
+            assert_eq!(found, [(0, u32::from(*slot), Some(*slot), 1)], "{code}");
+            assert!(loader::spirv::validate(&fitted.words).is_valid(), "{code}");
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Slots that functions are passed, as values and by pointers: all calls agree on one.
+#[test]
+fn parameters_are_followed_to_their_slots() {
+    let samples = |parameter: &str, ty: &str, index: &str| {
+        format!(
+            "%sample = OpFunction %uint None %{ty}\n%p = OpFunctionParameter %{parameter}\n%begin = OpLabel\n{index}\n\
+             %there = OpAccessChain %to_sampled %table %i\n%s = OpLoad %sampled %there\n%c = OpImageSampleImplicitLod %vec4 %s %at\n\
+             OpStore %out %c\nOpReturnValue %u0\nOpFunctionEnd"
+        )
+    };
+    let value = samples("uint", "by_value", "%i = OpCopyObject %uint %p");
+    let pointer = samples("local", "by_pointer", "%i = OpLoad %uint %p");
+    let written = samples("local", "by_pointer", "%i = OpLoad %uint %p\nOpStore %p %u0");
+    let even = "%index = OpBitwiseAnd %uint %word %all";
+    let kept = "%v = OpVariable %local Function\n%index = OpBitwiseAnd %uint %word %all\nOpStore %v %index";
+    let rows: &[(&str, String, bool)] = &[
+        (
+            &value,
+            format!("{even}\n%r = OpFunctionCall %uint %sample %index"),
+            true,
+        ),
+        (
+            &value,
+            format!("{even}\n%q = OpFunctionCall %uint %sample %index\n%r = OpFunctionCall %uint %sample %index"),
+            true,
+        ),
+        (
+            &value,
+            format!(
+                "{even}\n%o = OpShiftRightLogical %uint %word %u16\n%q = OpFunctionCall %uint %sample %index\n%r = OpFunctionCall %uint %sample %o"
+            ),
+            false,
+        ),
+        (&value, format!("{even}\n%r = OpFunctionCall %uint %sample %u3"), false),
+        (&value, even.to_owned(), false),
+        (&pointer, format!("{kept}\n%r = OpFunctionCall %uint %sample %v"), true),
+        (&written, format!("{kept}\n%r = OpFunctionCall %uint %sample %v"), false),
+    ];
+    for (function, code, fits) in rows {
+        let words = looks_up(4, code, function);
+        assert!(loader::spirv::validate(&words).is_valid(), "{code}");
+        let have = needs(&words)
+            .ok()
+            .map(|needs| needs.slots.into_keys().collect::<Vec<_>>());
+        assert_eq!(have, fits.then(|| vec![8]), "{code}\n{function}");
+    }
+}
