@@ -17,6 +17,8 @@ mod report;
 mod rules;
 mod run;
 mod values;
+#[cfg(feature = "glslang")]
+mod vulkan;
 
 use run::{Tally, check};
 use skrymir_compiler::{Input, Options, Stage, compile};
