@@ -287,6 +287,13 @@ pub(super) fn groups(module: &Checked<'_>, item: &Item<'_>) -> Why {
         // Has no scope operand.
         return None;
     }
+    if matches!(
+        opcode,
+        op::GROUP_NON_UNIFORM_QUAD_ALL_KHR | op::GROUP_NON_UNIFORM_QUAD_ANY_KHR
+    ) {
+        let truth = module.form(item.ty).scalar(Base::Bool) && module.of(item.word(3)).scalar(Base::Bool);
+        return when(!truth, "a vote in a quad is of a truth value");
+    }
     execution(module, item, item.word(3)).or_else(|| match opcode {
         op::GROUP_NON_UNIFORM_BALLOT_BIT_COUNT => {
             let (r, value) = (module.form(item.ty), module.type_of(item.word(5)));

@@ -50,7 +50,20 @@ fn each_rule_is_broken_once_and_kept_once() {
     const BUFFER_TYPES: &str = "OpTypeForwardPointer %to_block PhysicalStorageBuffer\n%block = OpTypeStruct %uint\n\
                                 %to_block = OpTypePointer PhysicalStorageBuffer %block\n\
                                 %to_held = OpTypePointer Function %to_block";
+    const QUADS: &str = "OpCapability GroupNonUniformVote\nOpCapability QuadControlKHR\nOpExtension \"SPV_KHR_quad_control\"\n\
+                         OpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 4 1 1";
     let rows: &[(&str, [&str; 3], &str, &str, &str)] = &[
+        (
+            "votes in a quad, which have no scope",
+            [
+                QUADS,
+                "%yes = OpConstantTrue %bool",
+                "%all = OpGroupNonUniformQuadAllKHR %bool %yes",
+            ],
+            "%bool %yes",
+            "%bool %one",
+            "a vote in a quad is of a truth value",
+        ),
         (
             "ray origin",
             [QUERY, QUERY_TYPES, TRACE],

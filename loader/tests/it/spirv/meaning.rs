@@ -1020,6 +1020,18 @@ fn subgroup_operations_of_extensions_keep_their_results() {
             row("uint", "OpSubgroupReadInvocationKHR %k %last"),
         ],
     );
+    let quads = with("OpCapability QuadControlKHR\nOpExtension \"SPV_KHR_quad_control\"");
+    results_of(
+        "votes in a quad",
+        &["subgroups"],
+        [&quads, "", &declarations, LANES],
+        &[
+            row("bool", "OpGroupNonUniformQuadAllKHR %t"),
+            row("bool", "OpGroupNonUniformQuadAnyKHR %t"),
+            row("bool", "OpGroupNonUniformQuadAnyKHR %q"),
+            row("bool", "OpGroupNonUniformQuadAllKHR %same"),
+        ],
+    );
     // The masks of lanes.
     let names = ["Eq", "Ge", "Gt", "Le", "Lt"];
     let annotations: String = names

@@ -280,6 +280,15 @@ fn an_index_that_escapes_is_refused() {
 /// A fragment shader that samples a table of 4096 textures at `%index`, which the code computes from `%word`, a word of
 /// the push constants.
 fn looks_up(word: u32, code: &str, function: &str) -> Vec<u32> {
+    looks_up_in("PushConstant", word, code, function)
+}
+
+/// The same with the words in a block of another class.
+fn looks_up_in(class: &str, word: u32, code: &str, function: &str) -> Vec<u32> {
+    let place = match class {
+        "Uniform" => "OpDecorate %push DescriptorSet 1\nOpDecorate %push Binding 0\n",
+        _ => "",
+    };
     let offsets: String = (0..20)
         .map(|at| format!("OpMemberDecorate %block {at} Offset {}\n", 4 * at))
         .collect();
@@ -289,17 +298,17 @@ fn looks_up(word: u32, code: &str, function: &str) -> Vec<u32> {
     let text = format!(
         "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %main \"main\" %out\n\
          OpExecutionMode %main OriginUpperLeft\nOpDecorate %table DescriptorSet 0\nOpDecorate %table Binding 0\n\
-         OpDecorate %out Location 0\nOpDecorate %block Block\n{offsets}%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
+         OpDecorate %out Location 0\nOpDecorate %block Block\n{place}{offsets}%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
          %uint = OpTypeInt 32 0\n%int = OpTypeInt 32 1\n%bool = OpTypeBool\n%float = OpTypeFloat 32\n\
          %vec2 = OpTypeVector %float 2\n%vec4 = OpTypeVector %float 4\n%at = OpConstantNull %vec2\n{numbers}\
          %all = OpConstant %uint 0xffff\n%some = OpConstant %uint 0xff\n%many = OpConstant %uint 4096\n\
          %image = OpTypeImage %float 2D 0 0 0 1 Unknown\n%sampled = OpTypeSampledImage %image\n\
          %array = OpTypeArray %sampled %many\n%to_array = OpTypePointer UniformConstant %array\n\
          %to_sampled = OpTypePointer UniformConstant %sampled\n%block = OpTypeStruct {members}\n\
-         %to_block = OpTypePointer PushConstant %block\n%to_word = OpTypePointer PushConstant %uint\n\
+         %to_block = OpTypePointer {class} %block\n%to_word = OpTypePointer {class} %uint\n\
          %local = OpTypePointer Function %uint\n%to_out = OpTypePointer Output %vec4\n%by_value = OpTypeFunction %uint %uint\n\
          %by_pointer = OpTypeFunction %uint %local\n%table = OpVariable %to_array UniformConstant\n\
-         %push = OpVariable %to_block PushConstant\n%out = OpVariable %to_out Output\n{function}\n\
+         %push = OpVariable %to_block {class}\n%out = OpVariable %to_out Output\n{function}\n\
          %main = OpFunction %void None %fn\n%start = OpLabel\n{}\n%word_at = OpAccessChain %to_word %push %u{word}\n\
          %word = OpLoad %uint %word_at\n{}\n%place = OpAccessChain %to_sampled %table %index\n%both = OpLoad %sampled %place\n\
          %color = OpImageSampleImplicitLod %vec4 %both %at\nOpStore %out %color\nOpReturn\nOpFunctionEnd\n",
@@ -415,6 +424,10 @@ fn lookups_are_followed_to_their_slots() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // Words of another block say nothing.
+    let words = looks_up_in("Uniform", 3, even, "");
+    assert!(loader::spirv::validate(&words).is_valid());
+    assert!(needs(&words).is_err());
 }
 
 /// Slots that functions are passed, as values and by pointers: all calls agree on one.
