@@ -67,3 +67,86 @@ impl Table {
         even.then_some((first, step))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variable(name: &str, kind: SymbolType, [rows, columns, entries]: [u32; 3], first: u32) -> Variable {
+        Variable {
+            name: name.to_owned(),
+            kind,
+            rows,
+            columns,
+            entries,
+            first,
+            span: None,
+        }
+    }
+
+    fn places(kind: SymbolType, shape: [u32; 3], class: StorageClass) -> Vec<u32> {
+        let table = lay_out(&[variable("a", kind, shape, 0)], class).expect("a table");
+        assert_eq!(table.symbols.len(), 1);
+        assert!(table.space > *table.places.last().expect("places"));
+        table.places
+    }
+
+    /// Columns of matrices and elements of arrays are vec4s apart where a program indexes them: docs/spec/mbs.md.
+    #[test]
+    fn scalars_have_places() {
+        let (float, matrix) = (SymbolType::FLOAT, SymbolType::MATRIX);
+        for class in [StorageClass::GpUniform, StorageClass::Attribute] {
+            assert_eq!(places(float, [4, 1, 0], class), [0, 1, 2, 3]);
+            assert_eq!(places(float, [3, 1, 0], class), [0, 1, 2]);
+            assert_eq!(places(matrix, [4, 4, 0], class), (0..16).collect::<Vec<_>>());
+            assert_eq!(places(matrix, [3, 3, 0], class), [0, 1, 2, 4, 5, 6, 8, 9, 10]);
+        }
+        assert_eq!(
+            places(float, [4, 1, 2], StorageClass::GpUniform),
+            (0..8).collect::<Vec<_>>()
+        );
+        let list = places(matrix, [4, 4, 2], StorageClass::GpUniform);
+        assert_eq!((list.len(), list[16], list[31]), (32, 16, 31));
+        // Variables do not share places.
+        let many = [
+            variable("a", float, [3, 1, 0], 0),
+            variable("b", float, [1, 1, 5], 3),
+            variable("c", matrix, [2, 2, 3], 8),
+            variable("d", float, [2, 1, 0], 20),
+        ];
+        let table = lay_out(&many, StorageClass::GpUniform).expect("a table");
+        let mut distinct = table.places.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!((distinct.len(), table.places.len()), (22, 22));
+    }
+
+    #[test]
+    fn strides_are_those_of_elements_that_lie_evenly() {
+        let table = Table {
+            places: vec![0, 1, 4, 5, 8, 9, 20, 3],
+            ..Table::default()
+        };
+        assert_eq!(table.stride(0, 2, 3), Some((0, 4)));
+        assert_eq!(table.stride(1, 2, 3), Some((1, 4)));
+        assert_eq!(table.stride(0, 1, 2), Some((0, 1)));
+        assert_eq!(table.stride(0, 2, 4), None, "the last is further away");
+        assert_eq!(table.stride(6, 1, 2), None, "it lies before the first");
+        assert_eq!(table.stride(6, 1, 1), Some((20, 0)));
+        assert_eq!(table.stride(4, 2, 3), None, "there are no more");
+        assert_eq!(table.stride(8, 1, 1), None);
+    }
+
+    #[test]
+    fn symbols_reach_so_far() {
+        let long = |entries: u32| {
+            lay_out(
+                &[variable("a", SymbolType::FLOAT, [4, 1, entries], 0)],
+                StorageClass::GpUniform,
+            )
+        };
+        assert!(long(16_000).is_ok());
+        let error = long(16_384).unwrap_err();
+        assert!(error.message().contains("65,534"), "{error:?}");
+    }
+}
