@@ -230,3 +230,58 @@ fn matrices_have_rows_and_columns() {
         r.kind == 'm' && is(a, r.rows) && is(b, r.count)
     });
 }
+
+/// Pointers of kernels become generic ones and come back: of three storage classes, to the same type.
+#[test]
+fn generic_pointers_keep_what_they_point_to() {
+    const POINTERS: [(&str, &str); 8] = [
+        ("Workgroup", "uint"),
+        ("CrossWorkgroup", "uint"),
+        ("Function", "uint"),
+        ("UniformConstant", "uint"),
+        ("Generic", "uint"),
+        ("Generic", "float"),
+        ("Workgroup", "float"),
+        ("Function", "float"),
+    ];
+    let name = |(class, pointee): (&str, &str)| format!("%{class}_{pointee}");
+    let is_valid = |instruction: &str, result: (&str, &str), operand: (&str, &str), more: &str| {
+        let types: String = POINTERS
+            .iter()
+            .map(|one| format!("{} = OpTypePointer {} %{}\n", name(*one), one.0, one.1))
+            .collect();
+        let text = format!(
+            "OpCapability Kernel\nOpCapability Addresses\nOpCapability GenericPointer\nOpCapability Linkage\n\
+             OpMemoryModel Physical32 OpenCL\n%void = OpTypeVoid\n%uint = OpTypeInt 32 0\n%float = OpTypeFloat 32\n{types}\
+             %fn = OpTypeFunction %void {1}\n%f = OpFunction %void None %fn\n%p = OpFunctionParameter {1}\n%start = OpLabel\n\
+             %r = Op{instruction} {0} %p {more}\nOpReturn\nOpFunctionEnd\n",
+            name(result),
+            name(operand)
+        );
+        let mut words = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        words[1] = 0x0001_0000;
+        validate(&words).is_valid()
+    };
+    let own = |(class, _): (&str, &str)| matches!(class, "Workgroup" | "CrossWorkgroup" | "Function");
+    let generic = |(class, _): (&str, &str)| class == "Generic";
+    let mut wrong = Vec::new();
+    for a in POINTERS {
+        for b in POINTERS {
+            let same = a.1 == b.1;
+            let mut check = |instruction: &str, more: &str, want: bool| {
+                if is_valid(instruction, a, b, more) != want {
+                    wrong.push(format!("{} = {instruction} {} {more}: wanted {want}", name(a), name(b)));
+                }
+            };
+            check("PtrCastToGeneric", "", generic(a) && own(b) && same);
+            check("GenericCastToPtr", "", own(a) && generic(b) && same);
+            check("GenericCastToPtrExplicit", a.0, own(a) && generic(b) && same);
+            check(
+                "GenericCastToPtrExplicit",
+                "Workgroup",
+                a.0 == "Workgroup" && generic(b) && same,
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
