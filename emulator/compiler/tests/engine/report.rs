@@ -202,3 +202,48 @@ fn spills_are_counted() {
         );
     }
 }
+
+/// The numbers that each name of the source has had, where they are known when it is compiled.
+#[test]
+fn names_stand_for_their_values() {
+    let text = "precision highp float; varying vec2 v;
+        float f(float x, inout float y) { float z = x + y; y = z * 2.0; return z; }
+        float g(const in vec2 p) { return p.x * p.y; }
+        void last(out float r) { r = 7.0; }
+        void main() { float y = 3.0; float a = f(2.0, y); float b[2]; b[1] = 4.0; float c = f(1.0, b[1]); float d; last(d);
+          vec2 n = vec2(a, g(vec2(3.0, 5.0))); gl_FragColor = vec4(n, y + c, d + b[1]) * v.x; }";
+    let function = compiled(text, Stage::Fragment).shader.function;
+    let values = |name: &str| -> Vec<f32> {
+        let own = function
+            .assigned
+            .iter()
+            .filter(|(_, local, _)| function.locals[*local as usize].name == name);
+        let mut all: Vec<f32> = own.filter_map(|(value, ..)| function.constant(*value)).collect();
+        all.sort_by(f32::total_cmp);
+        all.dedup();
+        all
+    };
+    // f(2.0, 3.0) gives 5.0 and makes y 10.0; f(1.0, 4.0) gives 5.0 and makes b[1] 10.0.
+    for (name, wanted) in [
+        ("x", &[1.0, 2.0][..]),
+        ("z", &[5.0]),
+        ("y", &[3.0, 4.0, 10.0]),
+        ("a", &[5.0]),
+        ("c", &[5.0]),
+        ("p", &[3.0, 5.0]),
+        ("r", &[7.0]),
+        ("d", &[7.0]),
+        ("n", &[5.0, 15.0]),
+    ] {
+        let have = values(name);
+        assert!(wanted.iter().all(|value| have.contains(value)), "{name}: {have:?}");
+    }
+    // Calls know where they were made.
+    let names: Vec<&str> = function.calls.iter().map(|call| call.name.as_str()).collect();
+    assert_eq!(
+        names.iter().filter(|name| name.starts_with('f')).count(),
+        2,
+        "{names:?}"
+    );
+    assert!(function.calls[0].caller.is_none() && function.calls[1..].iter().all(|call| call.caller.is_some()));
+}

@@ -246,7 +246,14 @@ fn fragment_ways(code: &[(usize, pp::Instruction)]) -> Result<Vec<Vec<usize>>, S
         }
         if let Some(branch) = i.branch.filter(|branch| branch.may_go() && !branch.is_discard()) {
             let to = number.get(&(*address as i64 + i64::from(branch.signed_target())));
-            next.push(*to.ok_or_else(|| format!("the instruction at {address}: a branch into an instruction"))?);
+            let to = *to.ok_or_else(|| format!("the instruction at {address}: a branch into an instruction"))?;
+            // The length that the hardware fetches at the target.
+            if branch.target_length != code[to].1.words() {
+                return Err(format!(
+                    "the instruction at {address}: the length of its branch's target is wrong"
+                ));
+            }
+            next.push(to);
         }
         Ok(next)
     });
