@@ -86,7 +86,7 @@ pub(crate) fn copies(function: &Function, from: Block) -> Vec<(Value, Value)> {
     phis.map(|phi| (phi, function.inst(phi).args[at])).collect()
 }
 
-#[cfg(all(test, feature = "glslang"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::interp::{self, Given, HALF, Outcome};

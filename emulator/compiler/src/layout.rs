@@ -91,7 +91,7 @@ mod tests {
         table.places
     }
 
-    /// Columns of matrices and elements of arrays are vec4s apart where a program indexes them: docs/spec/mbs.md.
+    /// Columns of matrices and elements of arrays of a vertex program are vec4s apart: docs/spec/mbs.md, section 4.
     #[test]
     fn scalars_have_places() {
         let (float, matrix) = (SymbolType::FLOAT, SymbolType::MATRIX);

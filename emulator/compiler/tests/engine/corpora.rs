@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// One file in so many is compiled where the tests run once per mutant.
+/// Where the tests run once per mutant, one of this number of files is compiled.
 const SAMPLE: usize = 25;
 
 /// Programs and instructions of one stage: how many are no longer than Mesa's, what both make in all.
