@@ -331,7 +331,8 @@ impl Lanes<'_> {
             // Where a number is whole already, either neighbour may come.
             Op::Floor | Op::Ceil | Op::Trunc => Bounded { value, error: ends(op) },
             Op::Fract => {
-                let around = if ends(Op::Floor) == 0.0 { a.error } else { 1.0 };
+                let same = (a.value - a.error).floor() == (a.value + a.error).floor();
+                let around = if same { a.error } else { 1.0 };
                 self.rounded(value, around.min(1.0))
             }
             Op::Sign => decided(a.value.abs() <= a.error, 2.0),
@@ -367,5 +368,181 @@ impl Lanes<'_> {
             Op::Sin | Op::Cos => self.rounded(value, (a.error * std::f32::consts::TAU).min(2.0)),
             _ => unknown,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An operation of numbers without rounding; truth values are 0 and 1.
+    fn exact(op: Op, args: &[f64]) -> f64 {
+        let turn = std::f64::consts::TAU;
+        let (a, b) = (args[0], args.get(1).copied().unwrap_or(0.0));
+        let truth = |value: bool| f64::from(u8::from(value));
+        match op {
+            Op::Add => a + b,
+            Op::Mul => a * b,
+            Op::Neg => -a,
+            Op::Abs => a.abs(),
+            Op::Min => a.min(b),
+            Op::Max => a.max(b),
+            Op::Sat => a.clamp(0.0, 1.0),
+            Op::Floor => a.floor(),
+            Op::Ceil => a.ceil(),
+            Op::Trunc => a.trunc(),
+            Op::Fract => a - a.floor(),
+            Op::Sign => truth(a > 0.0) - truth(a < 0.0),
+            Op::Rcp => 1.0 / a,
+            Op::Rsqrt => 1.0 / a.sqrt(),
+            Op::Sqrt => a.sqrt(),
+            Op::Log2 => a.log2(),
+            Op::Exp2 => a.exp2(),
+            Op::Sin => (a * turn).sin(),
+            Op::Cos => (a * turn).cos(),
+            Op::Lt => truth(a < b),
+            Op::Ge => truth(a >= b),
+            Op::Eq => truth(a == b),
+            Op::Ne => truth(a != b),
+            Op::Not => truth(a == 0.0),
+            Op::And => truth(a != 0.0 && b != 0.0),
+            Op::Or => truth(a != 0.0 || b != 0.0),
+            Op::Xor => truth((a != 0.0) != (b != 0.0)),
+            Op::Select => {
+                if a != 0.0 {
+                    b
+                } else {
+                    args[2]
+                }
+            }
+            _ => f64::NAN,
+        }
+    }
+
+    const NUMBERS: [(Op, usize); 23] = [
+        (Op::Add, 2),
+        (Op::Mul, 2),
+        (Op::Neg, 1),
+        (Op::Abs, 1),
+        (Op::Min, 2),
+        (Op::Max, 2),
+        (Op::Sat, 1),
+        (Op::Floor, 1),
+        (Op::Ceil, 1),
+        (Op::Trunc, 1),
+        (Op::Fract, 1),
+        (Op::Sign, 1),
+        (Op::Rcp, 1),
+        (Op::Rsqrt, 1),
+        (Op::Sqrt, 1),
+        (Op::Log2, 1),
+        (Op::Exp2, 1),
+        (Op::Sin, 1),
+        (Op::Cos, 1),
+        (Op::Lt, 2),
+        (Op::Ge, 2),
+        (Op::Eq, 2),
+        (Op::Ne, 2),
+    ];
+    const TRUTHS: [(Op, usize); 4] = [(Op::Not, 1), (Op::And, 2), (Op::Or, 2), (Op::Xor, 2)];
+
+    fn lanes_run(test: impl Fn(&Lanes<'_>)) {
+        let function = Function::default();
+        for rounding in [HALF, SINGLE] {
+            let given = Given {
+                uniforms: &[],
+                input: &|_, _| 0.0,
+                sampler: &|_, _, _, _| [[0.0; 4]; 4],
+                rounding,
+                budget: 0,
+            };
+            test(&Lanes {
+                function: &function,
+                given: &given,
+                values: Vec::new(),
+                texels: HashMap::new(),
+                memory: Vec::new(),
+                unsure: [false; 4],
+            });
+        }
+    }
+
+    /// Whatever the arguments are within their bounds, the result is within its own.
+    #[test]
+    fn results_are_within_their_bounds() {
+        lanes_run(|lanes| {
+            let mut random = fastrand::Rng::with_seed(3);
+            for (op, count) in NUMBERS.into_iter().chain(TRUTHS).chain([(Op::Select, 3)]) {
+                let is_truth = |at: usize| TRUTHS.iter().any(|(truth, _)| *truth == op) || op == Op::Select && at == 0;
+                let mut bounded = 0;
+                for _ in 0..400 {
+                    let args: Vec<Bounded> = (0..count)
+                        .map(|at| match is_truth(at) {
+                            true => Bounded {
+                                value: random.i32(0..3) as f32,
+                                error: [0.0, 0.25, 1.0][random.usize(..3)],
+                            },
+                            false => Bounded {
+                                value: random.i32(-64..=64) as f32 / 16.0,
+                                error: [0.0, 0.0, 0.015625, 0.25, 1.5][random.usize(..5)],
+                            },
+                        })
+                        .collect();
+                    let result = lanes.arithmetic(op, &args);
+                    if !result.error.is_finite() || !result.value.is_finite() {
+                        continue;
+                    }
+                    bounded += 1;
+                    for _ in 0..20 {
+                        let chosen: Vec<f64> = args
+                            .iter()
+                            .enumerate()
+                            .map(|(at, arg)| match is_truth(at) {
+                                // A truth is sure while less than half a step is in doubt.
+                                true if arg.error < 0.5 => f64::from(arg.value),
+                                true => f64::from(random.i32(0..2)),
+                                false => {
+                                    f64::from(arg.value) + f64::from(arg.error) * f64::from(random.i32(-8..=8)) / 8.0
+                                }
+                            })
+                            .collect();
+                        let want = exact(op, &chosen);
+                        if want.is_nan() {
+                            continue;
+                        }
+                        let far = (want - f64::from(result.value)).abs();
+                        let most = f64::from(result.error) * 1.0001 + 1e-5;
+                        assert!(far <= most, "{op:?} of {chosen:?} in {args:?}: {want} for {result:?}");
+                    }
+                }
+                assert!(bounded > 40, "{op:?}: {bounded} of 400");
+            }
+        });
+    }
+
+    /// What is known exactly has the bound of its rounding.
+    #[test]
+    fn bounds_of_known_numbers_are_tight() {
+        lanes_run(|lanes| {
+            for (op, count) in NUMBERS.into_iter().chain(TRUTHS).chain([(Op::Select, 3)]) {
+                for (a, b) in [(2.0, 1.0), (1.0, 2.0), (0.5, 0.5), (3.25, 0.0)] {
+                    let args = [a, b, 0.25].map(|value| Bounded { value, error: 0.0 });
+                    let result = lanes.arithmetic(op, &args[..count]);
+                    let numbers: Vec<f64> = args[..count].iter().map(|arg| f64::from(arg.value)).collect();
+                    let want = exact(op, &numbers);
+                    let rounding = lanes.given.rounding;
+                    let most = f64::from(rounding.relative) * 8.0 * want.abs().max(f64::from(a) + f64::from(b))
+                        + f64::from(rounding.absolute) * 2.0;
+                    assert!(
+                        f64::from(result.error) <= most + 1e-6,
+                        "{op:?} of {a} and {b}: {result:?}"
+                    );
+                    assert!(
+                        (f64::from(result.value) - want).abs() <= most + 1e-5,
+                        "{op:?} of {a} and {b}: {result:?} for {want}"
+                    );
+                }
+            }
+        });
     }
 }

@@ -201,6 +201,11 @@ fn spills_are_counted() {
             "{report}"
         );
     }
+    // Uniforms are no spilled numbers.
+    for (text, stage) in [(FRAGMENT, Stage::Fragment), (VERTEX, Stage::Vertex)] {
+        let report = compiled(text, stage).report;
+        assert_eq!((report.spill_stores, report.spill_loads), (0, 0), "{report}");
+    }
 }
 
 /// The numbers that each name of the source has had, where they are known when it is compiled.
