@@ -107,3 +107,44 @@ fn kinds_of_newer_versions_give_their_colours() {
         assert_eq!(given, colour.map(Some), "{text}");
     }
 }
+
+/// Built-in variables of fragments are the hardware's inputs, and nothing else is.
+#[test]
+fn built_in_variables_are_inputs() {
+    use skrymir_compiler::ir::{Input as From, Op};
+    let rows: [(&str, &[From]); 5] = [
+        (
+            "vec4(gl_PointCoord, 0.0, 1.0)",
+            &[From::PointCoord(0), From::PointCoord(1)],
+        ),
+        ("vec4(gl_PointCoord.y)", &[From::PointCoord(1)]),
+        (
+            "gl_FragCoord",
+            &[
+                From::FragCoord(0),
+                From::FragCoord(1),
+                From::FragCoord(2),
+                From::FragCoord(3),
+            ],
+        ),
+        ("vec4(gl_FrontFacing ? 1.0 : 0.0)", &[From::FrontFacing]),
+        ("v.yyxx", &[From::Varying(0), From::Varying(1)]),
+    ];
+    for (value, wanted) in rows {
+        let text = format!("precision mediump float; varying vec2 v; void main() {{ gl_FragColor = {value}; }}");
+        let compiled = compile(Input::GlslEs(&text, Stage::Fragment), &Options::default())
+            .unwrap_or_else(|error| panic!("{}", error.render("a.frag", &text)));
+        let function = &compiled.shader.function;
+        let blocks = function.order();
+        let values = blocks.iter().flat_map(|block| &function.block(*block).insts);
+        let mut inputs: Vec<From> = values
+            .filter_map(|value| match function.inst(*value).op {
+                Op::Input(input) => Some(input),
+                _ => None,
+            })
+            .collect();
+        inputs.sort_by_key(|input| format!("{input:?}"));
+        inputs.dedup();
+        assert_eq!(inputs, wanted, "{value}");
+    }
+}
