@@ -13,7 +13,7 @@ mod system;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 #[cfg(unix)]
@@ -34,6 +34,7 @@ pub(crate) struct Temporary(PathBuf);
 impl Temporary {
     /// Registers a file.
     pub(crate) fn register(path: &Path) -> Self {
+        clean_up_on_signals();
         temporary().insert(path.to_owned());
         Self(path.to_owned())
     }
@@ -45,12 +46,14 @@ impl Drop for Temporary {
     }
 }
 
-/// Installs signal handlers that clean up and then end the process by the signal's default action.
-///
-/// # Errors
-/// When the system installs none.
-pub(crate) fn clean_up_on_signals() -> std::io::Result<()> {
-    system::on_signals(clean_up)
+/// Installs signal handlers that clean up and then end the process by the signal's default action; once per process.
+pub(crate) fn clean_up_on_signals() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        if let Err(error) = system::on_signals(clean_up) {
+            crate::cli::log::message(format_args!("skrymir: cannot handle signals: {error}"));
+        }
+    });
 }
 
 /// Removes the registered files and kills the child processes. The lock is kept, so that no file is registered afterwards.

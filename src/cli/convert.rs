@@ -2,6 +2,7 @@
 
 use super::draw::with_files;
 use crate::cli::args::PreprocessArgs;
+use crate::cli::cleanup::clean_up_on_signals;
 use crate::cli::error::Error;
 use crate::cli::formats::words;
 use crate::cli::log::note;
@@ -561,6 +562,10 @@ fn produce(
     options: &Options,
     rendered: impl Fn(translate::Error) -> Error,
 ) -> crate::cli::error::Result<Translation> {
+    // Texts may need an installed compiler.
+    if !matches!(source.language, translate::Language::Spirv | translate::Language::Vbc) {
+        clean_up_on_signals();
+    }
     let module = match glsl_es::is_old(source) {
         true => link::has_main(source).map_err(Error::from).and_then(|()| old(source))?,
         false => match translate::translate(source, target, options) {

@@ -147,11 +147,10 @@ pub fn main() -> ExitCode {
         _ => {}
     }
     let start = std::time::Instant::now();
-    // `gles` stops its programs itself.
-    if !matches!(cli.command, Command::Gles(_))
-        && let Err(error) = cleanup::clean_up_on_signals()
-    {
-        crate::cli::log::message(format_args!("skrymir: cannot handle signals: {error}"));
+    // `gles` stops its programs itself, and `convert` handles signals from the first program that it starts or file that
+    // it writes: the handlers have a thread, and a program without threads allocates faster.
+    if !matches!(cli.command, Command::Gles(_) | Command::Convert(_)) {
+        cleanup::clean_up_on_signals();
     }
     let outcome = run(&cli.command, &matches);
     detail(format_args!("{:.3} s", start.elapsed().as_secs_f64()));

@@ -1,6 +1,6 @@
 //! Runs third-party code with panics caught and a sufficiently large stack.
 
-use crate::{Error, ErrorKind, Result};
+use crate::{ErrorKind, Result};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -39,26 +39,66 @@ pub(crate) fn guarded<T>(doing: &'static str, work: impl FnOnce() -> Result<T>) 
     caught(work).unwrap_or_else(|message| Err(ErrorKind::Panicked { doing, message }.into()))
 }
 
-/// Runs deeply recursive code (at most [`loader::sksl::MAX_DEPTH`] nodes in SkSL, several calls each) with a large
-/// stack; in WebAssembly, which has no threads here, on the host's stack.
+/// Size of a deep stack in bytes; what is not used takes no memory.
+const DEEP: usize = 256 << 20;
+
+/// Runs deeply recursive code (at most [`loader::sksl::MAX_DEPTH`] nodes in SkSL, several calls each) on a large stack;
+/// in WebAssembly on the host's.
 pub(crate) fn deep<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    let panicked = |message: String| -> Error {
-        ErrorKind::Panicked {
-            doing: "in a thread with a deep stack",
-            message,
-        }
-        .into()
-    };
+    let work = || caught(work);
+    #[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let outcome = on_stack(work);
+    #[cfg(not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    let outcome = in_thread(work);
+    outcome.unwrap_or_else(|message| {
+        let doing = "on a deep stack";
+        Err(ErrorKind::Panicked { doing, message }.into())
+    })
+}
+
+/// Runs work on another stack in this thread: a program without further threads allocates and frees without locks.
+#[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn on_stack<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
+    let stack = corosensei::stack::DefaultStack::new(DEEP).map_err(|error| error.to_string())?;
+    corosensei::on_stack(stack, work)
+}
+
+/// Runs work in a thread with a large stack, for machines whose stacks [`corosensei`] does not switch.
+#[cfg(any(test, not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))))]
+fn in_thread<T: Send>(work: impl FnOnce() -> std::result::Result<T, String> + Send) -> std::result::Result<T, String> {
     if cfg!(target_family = "wasm") {
-        return caught(work).unwrap_or_else(|message| Err(panicked(message)));
+        return work();
     }
     std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().stack_size(256 << 20);
-        let thread = builder.spawn_scoped(scope, || caught(work));
-        let thread = thread.map_err(|error| panicked(error.to_string()))?;
-        match thread.join() {
-            Ok(outcome) => outcome.unwrap_or_else(|message| Err(panicked(message))),
-            Err(_) => Err(panicked(String::new())),
-        }
+        let builder = std::thread::Builder::new().stack_size(DEEP);
+        let thread = builder.spawn_scoped(scope, work).map_err(|error| error.to_string())?;
+        thread.join().unwrap_or_else(|_| Err(String::new()))
     })
+}
+
+#[cfg(all(test, unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod tests {
+    use super::*;
+
+    /// Calls itself with half a kilobyte of locals each.
+    fn depth(left: usize) -> usize {
+        let locals = std::hint::black_box([left as u8; 512]);
+        match left {
+            0 => usize::from(locals[0]),
+            _ => 1 + depth(left - 1),
+        }
+    }
+
+    #[test]
+    fn both_deep_stacks_hold_what_others_do_not_and_catch_panics() {
+        const CALLS: usize = 100_000;
+        assert_eq!(deep(|| Ok(depth(CALLS))).unwrap(), CALLS);
+        assert_eq!(in_thread(|| caught(|| depth(CALLS))), Ok(CALLS));
+        for message in [
+            on_stack(|| caught(|| -> u8 { panic!("why") })),
+            in_thread(|| caught(|| -> u8 { panic!("why") })),
+        ] {
+            assert_eq!(message, Err("why".to_owned()));
+        }
+    }
 }
