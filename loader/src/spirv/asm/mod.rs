@@ -359,7 +359,7 @@ impl<'g, 't> Assembler<'g, 't> {
             }
             Shape::ExtInst => {
                 let set = self.words.last().and_then(|id| self.context.set(*id));
-                let rows = set.flatten().map(|at| grammar.sets[at].rows.as_slice());
+                let rows = set.flatten().map(|at| grammar.sets[at].rows());
                 let row = rows.and_then(|rows| rows.iter().find(|r| r.name == text));
                 match row {
                     Some(row) => {

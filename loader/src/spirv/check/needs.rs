@@ -54,8 +54,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
             match operand.shape {
                 Shape::Value => {
                     // Aliases share a value: one enabled alias suffices.
-                    let from = kind.enumerants.partition_point(|row| row.value < word);
-                    let aliases = kind.enumerants[from..].iter().take_while(|row| row.value == word);
+                    let aliases = kind.aliases(word).iter();
                     let mut all = Gate {
                         version: u32::MAX,
                         last_version: aliases

@@ -112,8 +112,7 @@ fn has_capability(module: &Checked<'_>, number: u32, version: u32, lenient: bool
     let Some(kind) = module.grammar.kind_of("Capability") else {
         return true;
     };
-    let from = kind.enumerants.partition_point(|row| row.value < number);
-    let mut aliases = kind.enumerants[from..].iter().take_while(|row| row.value == number);
+    let mut aliases = kind.aliases(number).iter();
     let of_version = |name: &str| {
         let mut rows = CAPABILITIES.iter().filter(|(first, _)| *first <= version);
         rows.any(|(_, names)| names.contains(&name))

@@ -5,10 +5,13 @@
 //! capabilities, `e:` extensions (comma lists), `v:` first and `l:` last version, and operands as `Kind?:Name`, where
 //! the quantifier and the name are optional and blanks in the name are written as `_`.
 
+use super::lazy::Lazy;
 use super::model::{Enumerant, Instruction, Model, Needs, Number, Operand, OperandKind, Text};
-use super::{Gate, Grammar, Names, Quantifier, Rule};
+use super::{Gate, Grammar, Names, Quantifier, Row, Rule, Values};
 use std::fmt::Write;
+use std::ops::Range;
 use std::str::SplitAsciiWhitespace;
+use std::sync::Arc;
 
 /// Writes the core grammar and the named extended sets as compact text.
 pub fn write(core: &Model, sets: &[(String, Model)]) -> String {
@@ -136,80 +139,129 @@ fn needs_and_operands(parts: Parts) -> (Needs, Vec<Operand>) {
     (needs, operands)
 }
 
-/// Reads compact text as a grammar; without models between, because every command that reads SPIR-V waits for it.
+/// The core grammar or a set, by the places of its lines in the text.
+#[derive(Default)]
+struct Section {
+    set: Option<&'static str>,
+    /// Category, name and bases of each kind, with the lines of its enumerants.
+    kinds: Vec<(&'static str, &'static str, SplitAsciiWhitespace<'static>, Range<usize>)>,
+    /// Lines of the instructions.
+    rows: Range<usize>,
+    /// Name and opcode of each instruction of the core grammar, with its line.
+    named: Vec<(&'static str, u32, &'static str)>,
+}
+
+/// Adds a line to those before it.
+fn extend(lines: &mut Range<usize>, at: usize, end: usize) {
+    *lines = if lines.start == lines.end { at } else { lines.start }..end;
+}
+
+/// Reads compact text as a grammar: names now, and what they stand for when it is asked for.
 pub(super) fn grammar(text: &'static str) -> Option<Grammar> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        let at = end;
+        end += line.len();
+        match (line.as_bytes()[0], sections.last_mut()) {
+            (b'=', Some(section)) => extend(&mut section.kinds.last_mut()?.3, at, end),
+            (b'i', Some(section)) => {
+                extend(&mut section.rows, at, end);
+                if section.set.is_none() {
+                    let mut words = line.split_ascii_whitespace().skip(1);
+                    section.named.push((words.next()?, words.next()?.parse().ok()?, line));
+                }
+            }
+            (_, section) => match (self::line(line)?, section) {
+                (Line::Head(..), None) => sections.push(Section::default()),
+                (Line::Set(name, _), _) => sections.push(Section {
+                    set: Some(name),
+                    ..Section::default()
+                }),
+                (Line::Kind(category, name, bases), Some(section)) => {
+                    section.kinds.push((category, name, bases, 0..0));
+                }
+                _ => return None,
+            },
+        }
+    }
     let mut grammar = Grammar::default();
-    let mut rest = text;
-    while !rest.is_empty() {
-        // The core grammar and each set have names of their own.
-        let end = rest.find("\nset ").map_or(rest.len(), |at| at + 1);
-        let (part, behind) = rest.split_at(end);
-        rest = behind;
-        add(&mut grammar, part)?;
+    for section in sections {
+        add(&mut grammar, text, section);
     }
     Some(grammar)
 }
 
-/// Adds one part of the text: the core grammar or a set.
-fn add(grammar: &mut Grammar, part: &'static str) -> Option<()> {
-    let set = match line(part.lines().next()?)? {
-        Line::Set(name, _) => Some(name),
-        _ => None,
+/// Adds one section of the text.
+fn add(grammar: &mut Grammar, text: &'static str, section: Section) {
+    let mut names = match section.set {
+        Some(_) => grammar.names_of_set(),
+        None => Names::default(),
     };
-    let mut names = Names::new(set);
-    // Kinds have indices before rows refer to them. Most lines are instructions, which this loop need not take apart.
-    let mut is_capability = false;
-    for text in part.lines().filter(|text| !text.starts_with('i')) {
-        if !is_capability && text.starts_with('=') {
-            continue;
-        }
-        match line(text)? {
-            Line::Kind(_, kind, _) => {
-                grammar.register(kind, &mut names);
-                is_capability = kind == "Capability";
-            }
-            Line::Enumerant(name, value, _) => _ = names.capabilities.insert(name.into(), value),
-            _ => {}
+    // Kinds have indices before rows refer to them.
+    for (_, kind, _, values) in &section.kinds {
+        grammar.register((*kind).into(), section.set, &mut names);
+        if *kind == "Capability" {
+            let capabilities = text[values.clone()].lines().filter_map(|text| match line(text)? {
+                Line::Enumerant(name, value, _) => Some((name.into(), value)),
+                _ => None,
+            });
+            names.capabilities.extend(capabilities);
         }
     }
-    let mut kind: Option<(&'static str, &'static str, SplitAsciiWhitespace<'static>)> = None;
-    let (mut enumerants, mut rows) = (Vec::new(), Vec::new());
-    for text in part.lines() {
-        let line = line(text)?;
-        if !matches!(line, Line::Enumerant(..))
-            && let Some((category, name, bases)) = kind.take()
-        {
-            grammar.define(category, name, bases, std::mem::take(&mut enumerants), &names);
-        }
-        match line {
-            Line::Head(..) | Line::Set(..) => {}
-            Line::Kind(category, name, bases) => kind = Some((category, name, bases)),
-            Line::Enumerant(name, value, parts) => {
-                let (gate, parameters) = gate_and_rules(grammar, parts, &names);
-                enumerants.push(super::Enumerant {
-                    name: name.into(),
-                    value,
-                    parameters,
-                    gate,
-                });
-            }
-            Line::Instruction(name, opcode, _, parts) => {
-                let (gate, operands) = gate_and_rules(grammar, parts, &names);
-                rows.push(grammar.row_of(name.into(), opcode, operands, gate));
-            }
+    let names = Arc::new(names);
+    for (category, kind, bases, values) in section.kinds {
+        let values = Lazy::of_text(&text[values], &names, values_of);
+        grammar.define(category, kind, bases, values, &names);
+    }
+    match section.set {
+        Some(set) => grammar.add_set(set, Lazy::of_text(&text[section.rows], &names, rows_of)),
+        None => {
+            let rows = section.named.into_iter();
+            grammar.add_rows(rows.map(|(name, opcode, line)| {
+                let row = Lazy::of_text(line, &names, |line, names| row_of(line, names).unwrap_or_default());
+                (name.into(), opcode, row)
+            }));
+            grammar.names = names;
         }
     }
-    if let Some((category, name, bases)) = kind {
-        grammar.define(category, name, bases, enumerants, &names);
-    }
-    match set {
-        Some(set) => grammar.add_set(set, rows),
-        None => grammar.add_rows(rows),
-    }
-    Some(())
 }
 
-fn gate_and_rules(grammar: &Grammar, parts: Parts, names: &Names) -> (Gate, Vec<Rule>) {
+/// The enumerants of a kind.
+fn values_of(lines: &'static str, names: &Names) -> Values {
+    let rows = lines.lines().filter_map(|text| match line(text)? {
+        Line::Enumerant(name, value, parts) => {
+            let (gate, parameters) = gate_and_rules(parts, names);
+            let name = name.into();
+            Some(super::Enumerant {
+                name,
+                value,
+                parameters,
+                gate,
+            })
+        }
+        _ => None,
+    });
+    Values::new(rows.collect())
+}
+
+/// The instructions of a set by number.
+fn rows_of(lines: &'static str, names: &Names) -> Vec<Row> {
+    let mut rows: Vec<Row> = lines.lines().filter_map(|line| row_of(line, names)).collect();
+    rows.sort_by_key(|row| row.opcode);
+    rows
+}
+
+/// The instruction of a line.
+fn row_of(text: &'static str, names: &Names) -> Option<Row> {
+    let Line::Instruction(name, opcode, _, parts) = line(text)? else {
+        return None;
+    };
+    let (gate, operands) = gate_and_rules(parts, names);
+    Some(names.row(name.into(), opcode, operands, gate))
+}
+
+fn gate_and_rules(parts: Parts, names: &Names) -> (Gate, Vec<Rule>) {
     let (mut capabilities, mut extensions, mut versions) = (None, None, (None, None));
     let mut rules = Vec::new();
     for part in parts {
@@ -219,7 +271,7 @@ fn gate_and_rules(grammar: &Grammar, parts: Parts, names: &Names) -> (Gate, Vec<
             Part::Version(text) => versions.0 = Some(text),
             Part::LastVersion(text) => versions.1 = Some(text),
             Part::Operand(kind, quantifier, name) => rules.push(Rule {
-                kind: grammar.kind_named(kind, names),
+                kind: names.kind(kind),
                 quantifier: Quantifier::of(quantifier),
                 name: name.unwrap_or_default(),
             }),
@@ -227,7 +279,7 @@ fn gate_and_rules(grammar: &Grammar, parts: Parts, names: &Names) -> (Gate, Vec<
     }
     let capabilities = capabilities.into_iter().flatten();
     let extensions = extensions.into_iter().flatten().map(Text::from).collect();
-    (grammar.gate(capabilities, extensions, versions, names), rules)
+    (names.gate(capabilities, extensions, versions), rules)
 }
 
 /// One line of the text.
@@ -323,7 +375,10 @@ mod tests {
         for (name, set) in &sets {
             by_models.extend_set(name, set);
         }
-        let parts = |grammar: &Grammar| format!("{:?} {:?} {:?}", grammar.kinds, grammar.sets, grammar.rows());
+        let parts = |grammar: &Grammar| {
+            let rows: Vec<&Row> = grammar.rows().collect();
+            format!("{:?} {:?} {rows:?}", grammar.kinds, grammar.sets)
+        };
         assert_eq!(parts(&direct), parts(&by_models));
         assert!(direct.rows().len() > 800 && direct.sets.len() > 10);
         for row in by_models.rows() {

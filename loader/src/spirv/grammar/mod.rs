@@ -1,17 +1,21 @@
 //! The grammar of SPIR-V as tables: opcodes, operand kinds, enumerants, extended instruction sets.
 //!
 //! [`Grammar::builtin`] is made from `core.grammar`, generated from Khronos' JSON (SPIRV-Headers 1.4.335.0) by `skrymir
-//! grammar --generate`; [`Grammar::extend`] adds or replaces parts from any JSON grammar.
+//! grammar --generate`; [`Grammar::extend`] adds or replaces parts from any JSON grammar. Of the built-in text only the
+//! names are read at first: an instruction, an enumeration and a set are taken apart when they are first asked for,
+//! because a module uses few of them and every command that reads SPIR-V would wait for all.
 
 pub mod compact;
+mod lazy;
 pub mod model;
 mod rules;
 
 pub use rules::read as read_json;
 
+use lazy::Lazy;
 use model::{Model, Needs, Text};
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The text of the built-in grammar.
 pub const BUILTIN: &str = include_str!("core.grammar");
@@ -94,7 +98,7 @@ pub struct Gate {
 }
 
 /// An instruction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Row {
     /// Name, with `Op` in the core grammar.
     pub name: Text,
@@ -137,44 +141,63 @@ pub struct Kind {
     pub name: String,
     /// How the walker reads it.
     pub shape: Shape,
-    /// Values by number; of aliases the grammar's first comes first.
-    pub enumerants: Vec<Enumerant>,
+    values: Lazy<Values>,
+}
+
+/// The enumerants of a kind, with an index.
+#[derive(Clone, Debug, Default)]
+struct Values {
+    /// Sorted by number; of aliases the grammar's first comes first.
+    rows: Vec<Enumerant>,
+    /// Indices of small numbers.
     dense: Vec<u16>,
 }
 
 const NONE: u16 = u16::MAX;
 const DENSE: usize = 256;
 
+impl Values {
+    fn new(mut rows: Vec<Enumerant>) -> Self {
+        rows.sort_by_key(|e| e.value);
+        let small = rows.iter().map(|e| e.value as usize).filter(|v| *v < DENSE);
+        let mut dense = vec![NONE; small.max().map_or(0, |v| v + 1)];
+        for (at, row) in rows.iter().enumerate().rev() {
+            if let Some(slot) = dense.get_mut(row.value as usize) {
+                *slot = at as u16;
+            }
+        }
+        Self { rows, dense }
+    }
+}
+
 impl Kind {
+    /// The enumerants by number; of aliases the grammar's first comes first.
+    #[inline]
+    pub fn enumerants(&self) -> &[Enumerant] {
+        &self.values.get().rows
+    }
+
     /// The enumerant of a value; for masks, of one bit.
     #[inline]
     pub fn value(&self, value: u32) -> Option<&Enumerant> {
-        if let Some(&at) = self.dense.get(value as usize) {
-            return self.enumerants.get(at as usize);
+        let values = self.values.get();
+        if let Some(&at) = values.dense.get(value as usize) {
+            return values.rows.get(at as usize);
         }
-        let at = self.enumerants.partition_point(|e| e.value < value);
-        self.enumerants.get(at).filter(|e| e.value == value)
+        self.aliases(value).first()
+    }
+
+    /// All enumerants of a value.
+    pub fn aliases(&self, value: u32) -> &[Enumerant] {
+        let rows = self.enumerants();
+        let from = rows.partition_point(|row| row.value < value);
+        let to = from + rows[from..].partition_point(|row| row.value == value);
+        &rows[from..to]
     }
 
     /// The enumerant with this name, aliases included.
     pub fn by_name(&self, name: &str) -> Option<&Enumerant> {
-        self.enumerants.iter().find(|e| e.name == name)
-    }
-
-    fn index(&mut self) {
-        self.enumerants.sort_by_key(|e| e.value);
-        let last = self
-            .enumerants
-            .iter()
-            .map(|e| e.value as usize)
-            .filter(|v| *v < DENSE)
-            .max();
-        self.dense = vec![NONE; last.map_or(0, |v| v + 1)];
-        for (at, row) in self.enumerants.iter().enumerate().rev() {
-            if let Some(slot) = self.dense.get_mut(row.value as usize) {
-                *slot = at as u16;
-            }
-        }
+        self.enumerants().iter().find(|e| e.name == name)
     }
 }
 
@@ -183,15 +206,20 @@ impl Kind {
 pub struct Set {
     /// Name as OpExtInstImport gives it.
     pub name: String,
-    /// Instructions by number.
-    pub rows: Vec<Row>,
+    rows: Lazy<Vec<Row>>,
 }
 
 impl Set {
+    /// Instructions by number.
+    pub fn rows(&self) -> &[Row] {
+        self.rows.get()
+    }
+
     /// The instruction with this number.
     pub fn row(&self, number: u32) -> Option<&Row> {
-        let at = self.rows.partition_point(|r| r.opcode < number);
-        self.rows.get(at).filter(|r| r.opcode == number)
+        let rows = self.rows();
+        let at = rows.partition_point(|r| r.opcode < number);
+        rows.get(at).filter(|r| r.opcode == number)
     }
 }
 
@@ -202,30 +230,85 @@ pub struct Grammar {
     pub kinds: Vec<Kind>,
     /// Extended instruction sets.
     pub sets: Vec<Set>,
-    rows: Vec<Row>,
+    /// With their opcodes.
+    rows: Vec<(u16, Lazy<Row>)>,
     by_opcode: Vec<u16>,
     by_name: HashMap<Text, u16>,
-    by_kind: HashMap<String, u16>,
+    by_kind: HashMap<Text, u16>,
+    /// Names of the core grammar.
+    names: Arc<Names>,
 }
 
-/// What the names in the core grammar or a set stand for, besides those that the grammar has already.
+/// What the names in the core grammar or a set stand for.
+#[derive(Clone, Debug, Default)]
 struct Names {
-    /// What precedes the names of its kinds in the whole grammar.
-    prefix: String,
-    /// Indices of the kinds of a set.
+    /// Indices of its kinds.
     kinds: HashMap<Text, u16>,
     /// Numbers of its capabilities.
     capabilities: HashMap<Text, u32>,
+    /// Index of the kind of results' types.
+    result_type: Option<u16>,
+    /// Index of the kind of results.
+    result: Option<u16>,
+    /// For a set, the names of the core grammar.
+    core: Option<Arc<Names>>,
 }
 
 impl Names {
-    /// The names of a set, or without one of the core grammar, before any is known.
-    fn new(set: Option<&str>) -> Self {
-        Self {
-            prefix: set.map(|set| format!("{set}/")).unwrap_or_default(),
-            kinds: HashMap::new(),
-            capabilities: HashMap::new(),
+    /// Index of a kind: the set's own take precedence over the core's.
+    fn kind(&self, name: &str) -> u16 {
+        let of = |names: &Self| names.kinds.get(name).copied();
+        of(self).or_else(|| of(self.core.as_deref()?)).unwrap_or(NONE)
+    }
+
+    /// Number of a capability.
+    fn capability(&self, name: &str) -> Option<u32> {
+        let of = |names: &Self| names.capabilities.get(name).copied();
+        of(self).or_else(|| of(self.core.as_deref()?))
+    }
+
+    /// Conditions from names of capabilities, and the first and last version.
+    fn gate<'t>(
+        &self,
+        capabilities: impl Iterator<Item = &'t str>,
+        extensions: Vec<Text>,
+        (first, last): (Option<&str>, Option<&str>),
+    ) -> Gate {
+        Gate {
+            capabilities: capabilities.filter_map(|name| self.capability(name)).collect(),
+            extensions,
+            version: first.map_or(0x10000, |text| version(text).unwrap_or(u32::MAX)),
+            last_version: last.and_then(version).unwrap_or(u32::MAX),
         }
+    }
+
+    fn row(&self, name: Text, opcode: u32, operands: Vec<Rule>, gate: Gate) -> Row {
+        let core = self.core.as_deref().unwrap_or(self);
+        let has = |kind: Option<u16>| kind.is_some() && operands.iter().any(|rule| Some(rule.kind) == kind);
+        let (has_type, has_result) = (has(core.result_type), has(core.result));
+        Row {
+            name,
+            opcode,
+            operands,
+            has_type,
+            has_result,
+            gate,
+        }
+    }
+
+    fn rules_of(&self, operands: &[model::Operand]) -> Vec<Rule> {
+        let rule = |operand: &model::Operand| Rule {
+            kind: self.kind(&operand.kind),
+            quantifier: Quantifier::of(operand.quantifier.as_deref().unwrap_or_default()),
+            name: operand.name.clone().unwrap_or_default(),
+        };
+        operands.iter().map(rule).collect()
+    }
+
+    fn gate_of(&self, needs: &Needs) -> Gate {
+        let capabilities = needs.capabilities.iter().map(|name| &**name);
+        let versions = (needs.version.as_deref(), needs.last_version.as_deref());
+        self.gate(capabilities, needs.extensions.clone(), versions)
     }
 }
 
@@ -238,23 +321,36 @@ impl Grammar {
 
     /// Adds a core grammar's kinds, enumerants and instructions; those of the same name are replaced.
     pub fn extend(&mut self, model: &Model) {
-        let rows = self.add_model(model, None);
-        self.add_rows(rows);
+        let model = model.clone().spelled(|_, _| false);
+        let names = Arc::unwrap_or_clone(self.names.clone());
+        let (names, rows) = self.add_model(&model, None, names);
+        self.names = names;
+        let row = |row: Row| (row.name.clone(), row.opcode, Lazy::new(row));
+        self.add_rows(rows.into_iter().map(row));
     }
 
     /// Adds an extended instruction set, or replaces the one with that name.
     pub fn extend_set(&mut self, name: &str, model: &Model) {
-        let rows = self.add_model(model, Some(name));
-        self.add_set(name, rows);
+        let model = model.clone().spelled(|_, _| false);
+        let names = self.names_of_set();
+        let (_, mut rows) = self.add_model(&model, Some(name), names);
+        rows.sort_by_key(|row| row.opcode);
+        self.add_set(name, Lazy::new(rows));
     }
 
-    /// Adds a model's kinds, and returns its rows.
-    fn add_model(&mut self, model: &Model, set: Option<&str>) -> Vec<Row> {
-        let model = model.clone().spelled(|_, _| false);
-        let mut names = Names::new(set);
+    /// The names of a new set.
+    fn names_of_set(&self) -> Names {
+        Names {
+            core: Some(self.names.clone()),
+            ..Names::default()
+        }
+    }
+
+    /// Adds a model's kinds, and returns its rows and what its names stand for.
+    fn add_model(&mut self, model: &Model, set: Option<&str>, mut names: Names) -> (Arc<Names>, Vec<Row>) {
         // Register names first: parameters may have kinds that are defined later.
         for kind in &model.operand_kinds {
-            self.register(&kind.kind, &mut names);
+            self.register(kind.kind.clone(), set, &mut names);
             if kind.kind == "Capability" {
                 let number = |row: &model::Enumerant| Some((row.enumerant.clone(), row.value.value()?));
                 names.capabilities.extend(kind.enumerants.iter().filter_map(number));
@@ -264,38 +360,50 @@ impl Grammar {
             let enumerants = kind.enumerants.iter().map(|e| Enumerant {
                 name: e.enumerant.clone(),
                 value: e.value.value().unwrap_or_default(),
-                parameters: self.rules_of(&e.parameters, &names),
-                gate: self.gate_of(&e.needs, &names),
+                parameters: names.rules_of(&e.parameters),
+                gate: names.gate_of(&e.needs),
             });
-            let enumerants = enumerants.collect();
+            let mut enumerants: Vec<Enumerant> = enumerants.collect();
+            let at = names.kind(&kind.kind);
+            if let Some(kind) = self.kinds.get(at as usize) {
+                let replaced = |old: &&Enumerant| enumerants.iter().any(|new| new.name == old.name);
+                let kept = kind.enumerants().iter().filter(|old| !replaced(old)).cloned();
+                enumerants = kept.chain(enumerants.iter().cloned()).collect();
+            }
             let bases = kind.bases.iter().map(|base| &**base);
-            self.define(&kind.category, &kind.kind, bases, enumerants, &names);
+            self.define(
+                &kind.category,
+                &kind.kind,
+                bases,
+                Lazy::new(Values::new(enumerants)),
+                &names,
+            );
         }
         let row = |row: &model::Instruction| {
-            let (operands, gate) = (self.rules_of(&row.operands, &names), self.gate_of(&row.needs, &names));
-            self.row_of(row.opname.clone(), row.opcode, operands, gate)
+            let (operands, gate) = (names.rules_of(&row.operands), names.gate_of(&row.needs));
+            names.row(row.opname.clone(), row.opcode, operands, gate)
         };
-        model.instructions.iter().map(row).collect()
+        let rows = model.instructions.iter().map(row).collect();
+        (Arc::new(names), rows)
     }
 
     /// Adds instructions to the core grammar, or replaces those with their names.
-    fn add_rows(&mut self, rows: Vec<Row>) {
-        self.rows.reserve(rows.len());
-        self.by_name.reserve(rows.len());
-        for row in rows.into_iter().filter(|row| row.opcode <= 0xffff) {
-            match self.by_name.get(&row.name) {
-                Some(&at) => self.rows[at as usize] = row,
+    fn add_rows(&mut self, rows: impl Iterator<Item = (Text, u32, Lazy<Row>)>) {
+        for (name, opcode, row) in rows {
+            let Ok(opcode) = u16::try_from(opcode) else { continue };
+            match self.by_name.get(&name) {
+                Some(&at) => self.rows[at as usize] = (opcode, row),
                 None => {
-                    self.by_name.insert(row.name.clone(), self.rows.len() as u16);
-                    self.rows.push(row);
+                    self.by_name.insert(name, self.rows.len() as u16);
+                    self.rows.push((opcode, row));
                 }
             }
         }
         // Aliases share an opcode; the first one is printed.
-        let last = self.rows.iter().map(|r| r.opcode as usize).max();
+        let last = self.rows.iter().map(|(opcode, _)| usize::from(*opcode)).max();
         self.by_opcode = vec![NONE; last.map_or(0, |n| n + 1)];
-        for (at, row) in self.rows.iter().enumerate() {
-            let slot = &mut self.by_opcode[row.opcode as usize];
+        for (at, (opcode, _)) in self.rows.iter().enumerate() {
+            let slot = &mut self.by_opcode[usize::from(*opcode)];
             if *slot == NONE {
                 *slot = at as u16;
             }
@@ -303,44 +411,46 @@ impl Grammar {
     }
 
     /// Adds a set, or replaces the one with that name.
-    fn add_set(&mut self, name: &str, mut rows: Vec<Row>) {
-        rows.sort_by_key(|r| r.opcode);
+    fn add_set(&mut self, name: &str, rows: Lazy<Vec<Row>>) {
         self.sets.retain(|set| set.name != name);
-        self.sets.push(Set {
-            name: name.to_owned(),
-            rows,
-        });
+        let name = name.to_owned();
+        self.sets.push(Set { name, rows });
     }
 
     /// Gives a kind an index; [`Self::define`] says what it is.
-    fn register(&mut self, kind: &str, names: &mut Names) {
-        let name = format!("{}{kind}", names.prefix);
+    fn register(&mut self, kind: Text, set: Option<&str>, names: &mut Names) {
+        let name: Text = match set {
+            Some(set) => format!("{set}/{kind}").into(),
+            None => kind.clone(),
+        };
         let known = self.by_kind.get(&name).copied();
         if known.is_none() && self.kinds.len() >= usize::from(NONE) {
             return;
         }
         let at = known.unwrap_or(self.kinds.len() as u16);
-        if !names.prefix.is_empty() {
-            names.kinds.insert(kind.to_owned().into(), at);
+        match (set, &*kind) {
+            (None, "IdResultType") => names.result_type = Some(at),
+            (None, "IdResult") => names.result = Some(at),
+            _ => {}
         }
+        names.kinds.insert(kind, at);
         if known.is_none() {
             self.by_kind.insert(name.clone(), at);
             self.kinds.push(Kind {
-                name,
+                name: name.into_owned(),
                 shape: Shape::Raw,
-                enumerants: Vec::new(),
-                dense: Vec::new(),
+                values: Lazy::new(Values::default()),
             });
         }
     }
 
-    /// Says how a registered kind is read, and adds its enumerants; those of the same name are replaced.
+    /// Says how a registered kind is read, and its enumerants.
     fn define<'t>(
         &mut self,
         category: &str,
         kind: &str,
         bases: impl Iterator<Item = &'t str>,
-        enumerants: Vec<Enumerant>,
+        values: Lazy<Values>,
         names: &Names,
     ) {
         let shape = match (category, kind) {
@@ -355,71 +465,11 @@ impl Grammar {
             ("Literal", "LiteralContextDependentNumber") => Shape::ContextNumber,
             ("Literal", "LiteralExtInstInteger") => Shape::ExtInst,
             ("Literal", "LiteralSpecConstantOpInteger") => Shape::SpecOp,
-            ("Composite", _) => Shape::Composite(bases.map(|base| self.kind_named(base, names)).collect()),
+            ("Composite", _) => Shape::Composite(bases.map(|base| names.kind(base)).collect()),
             _ => Shape::Raw,
         };
-        let at = self.kind_named(kind, names);
-        let Some(slot) = self.kinds.get_mut(at as usize) else {
-            return;
-        };
-        slot.shape = shape;
-        slot.enumerants
-            .retain(|old| !enumerants.iter().any(|new| new.name == old.name));
-        slot.enumerants.extend(enumerants);
-        slot.index();
-    }
-
-    /// Index of a kind: the set's own take precedence over the core's.
-    fn kind_named(&self, name: &str, names: &Names) -> u16 {
-        let own = names.kinds.get(name);
-        own.or_else(|| self.by_kind.get(name)).copied().unwrap_or(NONE)
-    }
-
-    fn rules_of(&self, operands: &[model::Operand], names: &Names) -> Vec<Rule> {
-        let rule = |operand: &model::Operand| Rule {
-            kind: self.kind_named(&operand.kind, names),
-            quantifier: Quantifier::of(operand.quantifier.as_deref().unwrap_or_default()),
-            name: operand.name.clone().unwrap_or_default(),
-        };
-        operands.iter().map(rule).collect()
-    }
-
-    fn gate_of(&self, needs: &Needs, names: &Names) -> Gate {
-        let capabilities = needs.capabilities.iter().map(|name| &**name);
-        let versions = (needs.version.as_deref(), needs.last_version.as_deref());
-        self.gate(capabilities, needs.extensions.clone(), versions, names)
-    }
-
-    /// Conditions from names of capabilities, and the first and last version.
-    fn gate<'t>(
-        &self,
-        capabilities: impl Iterator<Item = &'t str>,
-        extensions: Vec<Text>,
-        (first, last): (Option<&str>, Option<&str>),
-        names: &Names,
-    ) -> Gate {
-        let number = |name: &str| {
-            let own = names.capabilities.get(name).copied();
-            own.or_else(|| self.number("Capability", name))
-        };
-        Gate {
-            capabilities: capabilities.filter_map(number).collect(),
-            extensions,
-            version: first.map_or(0x10000, |text| version(text).unwrap_or(u32::MAX)),
-            last_version: last.and_then(version).unwrap_or(u32::MAX),
-        }
-    }
-
-    fn row_of(&self, name: Text, opcode: u32, operands: Vec<Rule>, gate: Gate) -> Row {
-        let has = |shape| operands.iter().any(|r| self.shape(r.kind) == &shape);
-        let (has_type, has_result) = (has(Shape::ResultType), has(Shape::Result));
-        Row {
-            name,
-            opcode,
-            operands,
-            has_type,
-            has_result,
-            gate,
+        if let Some(slot) = self.kinds.get_mut(names.kind(kind) as usize) {
+            (slot.shape, slot.values) = (shape, values);
         }
     }
 
@@ -427,17 +477,17 @@ impl Grammar {
     #[inline]
     pub fn row(&self, opcode: u16) -> Option<&Row> {
         let at = *self.by_opcode.get(opcode as usize)?;
-        self.rows.get(at as usize)
+        self.rows.get(at as usize).map(|(_, row)| row.get())
     }
 
     /// The instruction with this name, including `Op`; aliases included.
     pub fn row_named(&self, name: &str) -> Option<&Row> {
-        self.by_name.get(name).map(|&at| &self.rows[at as usize])
+        self.by_name.get(name).map(|&at| self.rows[at as usize].1.get())
     }
 
     /// Every instruction of the core grammar.
-    pub fn rows(&self) -> &[Row] {
-        &self.rows
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &Row> {
+        self.rows.iter().map(|(_, row)| row.get())
     }
 
     /// The operand kind at an index.
@@ -545,7 +595,7 @@ pub fn generate(files: &[(String, String)]) -> crate::Result<String> {
 
 /// Names printed by the built-in grammar that newer files lack stay before the new ones.
 fn keep_names(kind: &mut model::OperandKind, builtin: &Grammar) {
-    let old = builtin.kind_of(&kind.kind).map_or(&[][..], |kind| &kind.enumerants);
+    let old = builtin.kind_of(&kind.kind).map_or(&[][..], Kind::enumerants);
     for row in old {
         let same = |new: &model::Enumerant| new.value.value() == Some(row.value);
         let known = kind.enumerants.iter().any(|new| new.enumerant == row.name);

@@ -61,7 +61,7 @@ pub(crate) fn instance(row: &tables::Row, choice: usize) -> Vec<u32> {
             tables::Shape::String => words.extend([0x6f6c_6568, 0]),
             tables::Shape::Composite(parts) => open.extend(parts.iter().rev()),
             tables::Shape::Value | tables::Shape::Mask => {
-                let row = &table.enumerants[choice % table.enumerants.len()];
+                let row = &table.enumerants()[choice % table.enumerants().len()];
                 words.push(row.value);
                 open.extend(row.parameters.iter().rev().map(|p| p.kind));
             }

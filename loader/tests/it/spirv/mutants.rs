@@ -151,7 +151,7 @@ pub(crate) fn mutate(words: &[u32], way: usize, random: &mut fastrand::Rng) -> O
         }
         1 => {
             let place = anatomy.place(random, |place| place.class == Class::Enumerant)?;
-            out[place.at] = random.choice(&grammar.kind(place.kind)?.enumerants)?.value;
+            out[place.at] = random.choice(grammar.kind(place.kind)?.enumerants())?.value;
         }
         2 => {
             let place = anatomy.place(random, |place| place.class == Class::Literal)?;
@@ -190,7 +190,6 @@ pub(crate) fn mutate(words: &[u32], way: usize, random: &mut fastrand::Rng) -> O
             let kinds = |row: &Row| -> Vec<u16> { row.operands.iter().map(|operand| operand.kind).collect() };
             let same = grammar
                 .rows()
-                .iter()
                 .filter(|other| other.opcode != row.opcode && kinds(other) == kinds(row));
             let other = random.choice(same.collect::<Vec<_>>())?;
             out[at] = out[at] & 0xffff_0000 | other.opcode;

@@ -178,7 +178,7 @@ fn every_opcode_and_enumerant_comes_back() {
     let mut words = PRELUDE.to_vec();
     for row in grammar().rows() {
         let kinds = row.operands.iter().filter_map(|operand| grammar().kind(operand.kind));
-        let most = kinds.map(|kind| kind.enumerants.len()).max().unwrap_or(1).max(1);
+        let most = kinds.map(|kind| kind.enumerants().len()).max().unwrap_or(1).max(1);
         for choice in (0..most).step_by(common::quick_step(7)) {
             words.extend(instance(row, choice));
         }
