@@ -2,6 +2,7 @@
 
 use super::{Checked, Item, built_ins, limits, locations, meshes, modes, variables};
 use crate::spirv::grammar::Shape;
+use crate::spirv::ids::Ids;
 use crate::spirv::operand::{Context, operands};
 use crate::spirv::{Instruction, Located, ModuleIndex, class, decoration as dec, model, op};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -136,19 +137,20 @@ impl Uses {
                 }
             }
         }
+        let mut named = Ids::new(module.words.len(), module.words[3], false);
+        globals.iter().chain(through.keys()).for_each(|id| named.set(*id, true));
         let mut function = 0;
+        let mut opcodes: HashMap<u32, usize> = HashMap::new();
         for (at, item) in module.items.iter().enumerate().skip(first) {
-            let of = item.opcode();
-            match of {
+            opcodes.entry(limits::key(module, item)).or_insert(at);
+            match item.opcode() {
                 op::FUNCTION => function = item.result,
                 op::FUNCTION_CALL => uses.calls.entry(function).or_default().push(item.word(3)),
-                _ if item.opcode() == op::SET_MESH_OUTPUTS_EXT => uses.outputs.entry(function).or_default().push(at),
+                op::SET_MESH_OUTPUTS_EXT => uses.outputs.entry(function).or_default().push(at),
+                op::FUNCTION_END => _ = uses.opcodes.insert(function, std::mem::take(&mut opcodes)),
                 _ => {}
             }
-            let opcodes = uses.opcodes.entry(function).or_default();
-            opcodes.entry(limits::key(module, item)).or_insert(at);
-            let named = |id: &u32| globals.contains(id) || through.contains_key(id);
-            for id in crate::spirv::transform::id_operands(item.words).filter(named) {
+            for id in crate::spirv::transform::id_operands(item.words).filter(|id| named.get(*id)) {
                 if !is_operand(module, item, id) {
                     continue;
                 }

@@ -526,7 +526,7 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
     let decorates = matches!(of, op::DECORATE..=op::GROUP_MEMBER_DECORATE if of != op::DECORATION_GROUP)
         || matches!(of, op::DECORATE_ID | op::DECORATE_STRING | op::MEMBER_DECORATE_STRING);
     let declares = item.row.is_type() && of != op::TYPE_FORWARD_POINTER;
-    let counts = name.contains("CooperativeMatrixLength") || of == op::SPEC_CONSTANT_OP;
+    let counts = || name.contains("CooperativeMatrixLength") || of == op::SPEC_CONSTANT_OP;
     if def.row.is_type() {
         if def.opcode() == op::TYPE_FUNCTION && of != op::FUNCTION && !decorates && !free {
             let pointers = module
@@ -535,7 +535,7 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
                 .any(|i| i.opcode() == op::CAPABILITY && i.word(1) == super::capability::FUNCTION_POINTERS_INTEL);
             return (!pointers).then_some("is a function type, which only functions have");
         }
-        let fine = declares || decorates || free || of == op::FUNCTION || counts || !early;
+        let fine = declares || decorates || free || of == op::FUNCTION || !early || counts();
         return (!fine).then_some("is a type, where a value is needed");
     }
     if def.opcode() == op::FUNCTION {
@@ -558,7 +558,8 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
     }
     if def.ty == 0 && early {
         let branches = matches!(of, op::LOOP_MERGE..=op::SWITCH) || matches!(of, op::PHI | op::EXT_INST);
-        let fine = declares || decorates || free || branches || counts || of == op::FUNCTION || name.contains("INTEL");
+        let fine =
+            declares || decorates || free || branches || of == op::FUNCTION || counts() || name.contains("INTEL");
         return (!fine).then_some("is not a value");
     }
     None

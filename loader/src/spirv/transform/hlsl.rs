@@ -17,16 +17,19 @@ const MAX_STORED: u64 = 4096;
 /// # Errors
 /// Invalid for a broken module; Unsupported for a store of an array of more than 4096 elements.
 pub fn for_hlsl(words: &[u32]) -> Result<Vec<u32>> {
-    let words = rewritten(words, store)?;
-    rewritten(&operations::spelled(&words)?, |to, words| {
-        scale(to, words);
+    rewritten(words, |to, words| {
+        match (opcode(&words), words.get(4)) {
+            (op::STORE, _) => return store(to, words),
+            (op::EXT_INST, Some(&LDEXP)) => scale(to, words),
+            _ => operations::spell(to, words),
+        }
         Ok(())
     })
 }
 
-/// Appends an instruction; for a store of an array to a buffer stores of its elements.
+/// Appends a store; for one of an array to a buffer stores of its elements.
 fn store(to: &mut Rewriter<'_, '_>, words: Vec<u32>) -> Result<()> {
-    let (op::STORE, &[_, pointer, value, ref access @ ..]) = (opcode(&words), words.as_slice()) else {
+    let &[_, pointer, value, ref access @ ..] = words.as_slice() else {
         to.push(words);
         return Ok(());
     };
@@ -75,9 +78,9 @@ fn store_elements(to: &mut Rewriter<'_, '_>, [kind, ty]: [u32; 2], [pointer, val
     }
 }
 
-/// Appends an instruction; for `Ldexp` of 32-bit floats two products with powers of two.
+/// Appends `Ldexp`; of 32-bit floats, as two products with powers of two.
 fn scale(to: &mut Rewriter<'_, '_>, words: Vec<u32>) {
-    let (op::EXT_INST, &[_, ty, id, set, LDEXP, value, exponent]) = (opcode(&words), words.as_slice()) else {
+    let &[_, ty, id, set, _, value, exponent] = words.as_slice() else {
         to.push(words);
         return;
     };

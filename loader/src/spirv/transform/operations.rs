@@ -29,7 +29,7 @@ pub fn spelled(words: &[u32]) -> Result<Vec<u32>> {
 }
 
 /// Appends an instruction, or others that compute the same.
-fn spell(to: &mut Rewriter<'_, '_>, mut words: Vec<u32>) {
+pub(super) fn spell(to: &mut Rewriter<'_, '_>, mut words: Vec<u32>) {
     match (opcode(&words), words.as_slice()) {
         (IS_NAN, &[_, ty, id, value]) => {
             let same = to.step(op::F_ORD_EQUAL, ty, &[value, value]);
