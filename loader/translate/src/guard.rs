@@ -46,8 +46,9 @@ const DEEP: usize = 256 << 20;
 /// in WebAssembly on the host's.
 pub(crate) fn deep<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let work = || caught(work);
+    // AddressSanitizer, under which fuzz targets run, knows the stacks of threads only.
     #[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let outcome = on_stack(work);
+    let outcome = if cfg!(fuzzing) { in_thread(work) } else { on_stack(work) };
     #[cfg(not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"))))]
     let outcome = in_thread(work);
     outcome.unwrap_or_else(|message| {
@@ -63,8 +64,7 @@ fn on_stack<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::re
     corosensei::on_stack(stack, work)
 }
 
-/// Runs work in a thread with a large stack, for machines whose stacks [`corosensei`] does not switch.
-#[cfg(any(test, not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))))]
+/// Runs work in a thread with a large stack, on any machine.
 fn in_thread<T: Send>(work: impl FnOnce() -> std::result::Result<T, String> + Send) -> std::result::Result<T, String> {
     if cfg!(target_family = "wasm") {
         return work();

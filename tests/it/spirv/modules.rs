@@ -109,7 +109,7 @@ fn every_opcode_and_enumerant() {
             .operands
             .iter()
             .filter_map(|r| grammar().kind(r.kind))
-            .map(|k| k.enumerants.len())
+            .map(|k| k.enumerants().len())
             .max();
         for choice in 0..most.unwrap_or(1).max(1) {
             cases.push((format!("{} {choice}", row.name), instance(row, choice)));
@@ -178,7 +178,7 @@ fn names_as_the_reference() {
         std::fs::write(&file, bytes(&words)).unwrap();
         tool("spirv-dis", &["--raw-id"], &[&file]).status.success()
     };
-    let built_ins = &grammar().kind_of("BuiltIn").unwrap().enumerants;
+    let built_ins = grammar().kind_of("BuiltIn").unwrap().enumerants();
     for (n, row) in built_ins.iter().filter(|row| known(row.value)).enumerate() {
         text += &format!("OpDecorate %b{n} BuiltIn {}\n", row.name);
     }
