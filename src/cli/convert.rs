@@ -304,6 +304,8 @@ fn parse_stage(name: &str) -> Result<ShaderStage, String> {
 
 /// The script of a draw: a scene, and a VBC or the sources of its stages.
 fn amber(args: &ConvertArgs) -> Outcome {
+    // Texts may need an installed compiler.
+    clean_up_on_signals();
     let given = [
         ("--stage", args.stage.is_some()),
         ("--entry", args.entry.is_some()),
