@@ -14,6 +14,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . tests/setup.sh
 need_rust
+export RUSTFLAGS="${RUSTFLAGS:-} -D warnings"
 
 LIBRARIES=(-p skrymir-num -p skrymir-jit -p skrymir-utgard -p skrymir-loader -p skrymir-emulator -p skrymir-translate -p skrymir-lift -p skrymir-compiler)
 SMALL=(-p skrymir-num -p skrymir-utgard -p skrymir-loader)

@@ -16,7 +16,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 pub(crate) use system::SIGNALS;
 pub(crate) use system::leave;
 

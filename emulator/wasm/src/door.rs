@@ -1,4 +1,5 @@
 //! What JavaScript calls. Types are in `types.d.ts`, which becomes a part of the package's own.
+#![expect(unreachable_pub, reason = "wasm_bindgen exports public functions alone")]
 
 use crate::refusal::Refusal;
 use crate::{Program, files};

@@ -4,14 +4,14 @@
 ///
 /// # Errors
 /// None.
-pub fn on_signals(_work: fn()) -> std::io::Result<()> {
+pub(crate) fn on_signals(_work: fn()) -> std::io::Result<()> {
     Ok(())
 }
 
 /// Nothing: there are no children.
-pub fn kill_children() {}
+pub(crate) fn kill_children() {}
 
 /// Ends the program without destructors.
-pub fn leave(code: i32) -> ! {
+pub(crate) fn leave(code: i32) -> ! {
     std::process::exit(code)
 }

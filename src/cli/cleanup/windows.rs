@@ -7,7 +7,7 @@ const CONTROL_C: u32 = 0xc000_013a;
 ///
 /// # Errors
 /// When no handler can be installed.
-pub fn on_signals(work: fn()) -> std::io::Result<()> {
+pub(crate) fn on_signals(work: fn()) -> std::io::Result<()> {
     let handler = move || {
         work();
         leave(CONTROL_C.cast_signed());
@@ -16,9 +16,9 @@ pub fn on_signals(work: fn()) -> std::io::Result<()> {
 }
 
 /// Nothing: Windows does not list a process's children.
-pub fn kill_children() {}
+pub(crate) fn kill_children() {}
 
 /// Ends the process without destructors of this program.
-pub fn leave(code: i32) -> ! {
+pub(crate) fn leave(code: i32) -> ! {
     std::process::exit(code)
 }
