@@ -1,10 +1,8 @@
 //! Entry points and the code they reach: interfaces, execution modes, and model-specific features.
 
 use super::{Checked, Item, built_ins, limits, locations, meshes, modes, variables};
-use crate::spirv::grammar::Shape;
 use crate::spirv::ids::Ids;
-use crate::spirv::operand::{Context, operands};
-use crate::spirv::{Instruction, Located, ModuleIndex, class, decoration as dec, model, op};
+use crate::spirv::{Located, ModuleIndex, class, decoration as dec, model, op};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What each function uses, by function id.
@@ -81,23 +79,7 @@ fn is_operand(module: &Checked<'_>, item: &Item<'_>, id: u32) -> bool {
     ) {
         return true;
     }
-    id_operands(module, item).any(|operand| operand == id)
-}
-
-/// The id operands of an instruction, without literals.
-fn id_operands<'a>(module: &Checked<'a>, item: &Item<'a>) -> impl Iterator<Item = u32> + use<'a> {
-    let instruction = Instruction {
-        opcode: item.opcode(),
-        words: item.words,
-        position: item.position,
-    };
-    let context = Context::new(&[]);
-    let ids = operands(module.grammar, &context, Some(item.row), &instruction).flatten();
-    let ids: Vec<u32> = ids
-        .filter(|operand| *operand.shape == Shape::Id)
-        .map(|operand| operand.words[0])
-        .collect();
-    ids.into_iter()
+    module.used(item).any(|operand| operand == id)
 }
 
 /// No function calls an entry point.
@@ -123,7 +105,7 @@ impl Uses {
         for item in &module.items[..first] {
             let of = item.opcode();
             if of == op::VARIABLE || (op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP).contains(&of) {
-                let operands = id_operands(module, item).filter(|id| *id != item.ty && *id != item.result);
+                let operands = module.used(item).filter(|id| *id != item.ty && *id != item.result);
                 let mut named = Vec::new();
                 for id in operands {
                     named.extend(globals.get(&id));

@@ -1,12 +1,12 @@
 //! Blocks: targets, predecessors, dominance, merges.
 
 use super::dominance::{Tree, immediate_dominators};
-use super::graph::{Block, Edges};
+use super::graph::{Block, BlockMap, Edges};
 use super::layout::is_terminator;
 use super::{Checked, Item, structure};
-use crate::spirv::operand::{Context, operands};
-use crate::spirv::{Instruction, capability, grammar::Shape, op};
+use crate::spirv::{capability, grammar::Shape, op};
 use std::collections::HashMap;
+use std::ops::Range;
 
 pub(super) fn check(module: &mut Checked<'_>) {
     let mut at = 0;
@@ -39,11 +39,9 @@ fn targets(item: &Item<'_>, words: &[u32], module: &Checked<'_>) -> Vec<u32> {
 
 fn function(module: &mut Checked<'_>, start: usize, end: usize) {
     let mut blocks: Vec<Block> = Vec::new();
-    let mut index = HashMap::new();
     for at in start..end {
         let item = module.items[at];
         if item.opcode() == op::LABEL {
-            index.insert(item.result, blocks.len());
             blocks.push(Block {
                 label: at,
                 end: at,
@@ -55,14 +53,15 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
             block.end = at;
         }
     }
+    let map = BlockMap::new(start..end, &blocks);
     let mut merges = HashMap::new();
     let mut n = 0;
     while n < blocks.len() {
         let last = module.items[blocks[n].end];
         for target in targets(&last, last.words, module) {
-            match index.get(&target) {
+            match map.labelled(module, target) {
                 Some(0) => module.fail("branch-target", &last, "branches to the function's first block"),
-                Some(next) => blocks[n].next.push(*next),
+                Some(next) => blocks[n].next.push(next),
                 None => module.fail(
                     "branch-target",
                     &last,
@@ -77,7 +76,7 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
             _ => &[],
         };
         for id in ids {
-            if !index.contains_key(id) {
+            if map.labelled(module, *id).is_none() {
                 module.fail("merge-target", &merge, format!("%{id} is not a block of this function"));
             }
         }
@@ -112,9 +111,9 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
     let dominators = immediate_dominators(blocks.len(), |n| &blocks[n].next);
     order(module, &blocks, &dominators);
     if module.shader {
-        structure::check(module, &blocks, &index);
+        structure::check(module, &blocks, &map);
     }
-    uses(module, &blocks, &dominators, &index, start, end);
+    uses(module, &blocks, &dominators, &map, start..end);
 }
 
 /// A block follows the block that dominates it.
@@ -157,27 +156,18 @@ fn unfit(module: &Checked<'_>, item: &Item<'_>, id: u32, here: bool) -> Option<&
 }
 
 /// Definitions dominate uses; phis list their predecessors.
-fn uses(
-    module: &mut Checked<'_>,
-    blocks: &[Block],
-    idom: &[usize],
-    index: &HashMap<u32, usize>,
-    start: usize,
-    end: usize,
-) {
+fn uses(module: &mut Checked<'_>, blocks: &[Block], idom: &[usize], map: &BlockMap, function: Range<usize>) {
     let tree = Tree::new(idom);
-    let block_of = |at: usize| blocks.partition_point(|b| b.label <= at).checked_sub(1);
     let before = (0..blocks.len()).flat_map(|n| blocks[n].next.iter().map(move |to| (*to, n)));
     let before = Edges::new(blocks.len(), before);
-    let context = Context::new(&[]);
-    for at in start..end {
+    for at in function.clone() {
         let item = module.items[at];
-        let Some(block) = block_of(at) else { continue };
+        let Some(block) = map.of(at) else { continue };
         if item.opcode() == op::PHI {
             let mut named: Vec<usize> = item
                 .args()
                 .chunks_exact(2)
-                .filter_map(|pair| index.get(&pair[1]).copied())
+                .filter_map(|pair| map.labelled(module, pair[1]))
                 .collect();
             named.sort_unstable();
             // Already sorted; a branch may name a block twice.
@@ -186,10 +176,8 @@ fn uses(
                 module.fail("phi", &item, "does not name each predecessor once");
             }
             for pair in item.args().chunks_exact(2) {
-                let def = module.defs.get(pair[0]) as usize;
-                let parent = index.get(&pair[1]).copied();
-                if let (Some(parent), true) = (parent, (start + 1..=end).contains(&def))
-                    && let Some(home) = block_of(def - 1)
+                let [home, parent] = [map.defining(module, pair[0]), map.labelled(module, pair[1])];
+                if let (Some(home), Some(parent)) = (home, parent)
                     && tree.reached(parent)
                     && !tree.dominates(home, parent)
                 {
@@ -202,41 +190,37 @@ fn uses(
             }
             continue;
         }
-        let instruction = Instruction {
-            opcode: item.opcode(),
-            words: item.words,
-            position: item.position,
-        };
-        for operand in operands(module.grammar, &context, Some(item.row), &instruction).flatten() {
-            if *operand.shape != Shape::Id || matches!(item.opcode(), op::LOOP_MERGE | op::SELECTION_MERGE | op::BRANCH)
-            {
+        if matches!(item.opcode(), op::LOOP_MERGE | op::SELECTION_MERGE | op::BRANCH) {
+            continue;
+        }
+        for place in item.places() {
+            let place = module.operands[place];
+            if *module.grammar.shape(place.kind) != Shape::Id {
                 continue;
             }
-            let def = module.defs.get(operand.words[0]) as usize;
-            let of = module.opcode(operand.words[0]);
+            let id = item.words[usize::from(place.at)];
+            let def = module.defs.get(id) as usize;
+            let of = module.opcode(id);
             if of == op::LABEL || of == op::FUNCTION || def == 0 {
                 continue;
             }
-            let here = of != op::SAMPLED_IMAGE || block_of(def - 1) == Some(block);
-            if let Some(why) = unfit(module, &item, operand.words[0], here) {
-                module.fail("use", &item, format!("%{} {why}", operand.words[0]));
+            let home = map.defining(module, id);
+            let here = of != op::SAMPLED_IMAGE || home == Some(block);
+            if let Some(why) = unfit(module, &item, id, here) {
+                module.fail("use", &item, format!("%{id} {why}"));
             }
-            if !(start + 1..=end).contains(&def) {
+            if !function.contains(&(def - 1)) {
                 if def > module.first_function {
-                    module.fail(
-                        "dominance",
-                        &item,
-                        format!("%{} belongs to another function", operand.words[0]),
-                    );
+                    module.fail("dominance", &item, format!("%{id} belongs to another function"));
                 }
-            } else if let Some(home) = block_of(def - 1)
+            } else if let Some(home) = home
                 && tree.reached(block)
                 && (!tree.dominates(home, block) || home == block && def > at)
             {
                 module.fail(
                     "dominance",
                     &item,
-                    format!("the definition of %{} does not dominate this use", operand.words[0]),
+                    format!("the definition of %{id} does not dominate this use"),
                 );
             }
         }

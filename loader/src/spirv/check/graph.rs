@@ -1,10 +1,53 @@
 //! A function's blocks as a graph, with edges in two vectors instead of an allocation per node.
 
+use super::Checked;
+use crate::spirv::op;
+use std::ops::Range;
+
 /// A block: positions of its label and terminator among the items, and its successors.
 pub(super) struct Block {
     pub(super) label: usize,
     pub(super) end: usize,
     pub(super) next: Vec<usize>,
+}
+
+/// The blocks of a function's instructions.
+pub(super) struct BlockMap {
+    /// Position of the function among the items.
+    start: usize,
+    /// Number of the block of each of its instructions; `u32::MAX` before the first.
+    blocks: Vec<u32>,
+}
+
+impl BlockMap {
+    /// For a function at these positions, given its blocks in order.
+    pub(super) fn new(function: Range<usize>, blocks: &[Block]) -> Self {
+        let mut of = vec![u32::MAX; function.len()];
+        for (number, block) in blocks.iter().enumerate() {
+            let until = blocks.get(number + 1).map_or(function.end, |next| next.label);
+            of[block.label - function.start..until - function.start].fill(number as u32);
+        }
+        Self {
+            start: function.start,
+            blocks: of,
+        }
+    }
+
+    /// The block of the item at a position.
+    pub(super) fn of(&self, at: usize) -> Option<usize> {
+        let number = *self.blocks.get(at.checked_sub(self.start)?)?;
+        (number != u32::MAX).then_some(number as usize)
+    }
+
+    /// The block that defines an id.
+    pub(super) fn defining(&self, module: &Checked<'_>, id: u32) -> Option<usize> {
+        self.of((module.defs.get(id) as usize).checked_sub(1)?)
+    }
+
+    /// The block of a label.
+    pub(super) fn labelled(&self, module: &Checked<'_>, id: u32) -> Option<usize> {
+        self.defining(module, id).filter(|_| module.opcode(id) == op::LABEL)
+    }
 }
 
 /// The successors of each node, in the order of the edges.

@@ -47,6 +47,7 @@ use super::operand::{Context, operands, string};
 use super::{Api, HEADER_WORDS, MAGIC, ModuleIndex, TargetEnv, decoration, instructions, op};
 use crate::{Report, Severity};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// Limit on findings per module.
 const ENOUGH: usize = 32;
@@ -59,6 +60,17 @@ struct Item<'a> {
     position: usize,
     result: u32,
     ty: u32,
+    /// Start and number of its operands in [`Checked::operands`].
+    operands: (u32, u16),
+}
+
+/// An operand that is an id or an enumerant, in an instruction that fits the grammar.
+#[derive(Clone, Copy)]
+struct OperandAt {
+    /// Index of the kind in the grammar.
+    kind: u16,
+    /// Index of the word within the instruction, which has at most 65535.
+    at: u16,
 }
 
 impl<'a> Item<'a> {
@@ -73,6 +85,12 @@ impl<'a> Item<'a> {
 
     fn word(&self, at: usize) -> u32 {
         self.words.get(at).copied().unwrap_or(0)
+    }
+
+    /// Its operands in [`Checked::operands`].
+    fn places(&self) -> Range<usize> {
+        let start = self.operands.0 as usize;
+        start..start + usize::from(self.operands.1)
     }
 
     /// Words after result type and result.
@@ -97,6 +115,10 @@ struct Checked<'a> {
     grammar: &'a Grammar,
     words: &'a [u32],
     items: Vec<Item<'a>>,
+    /// Operands of all items, in order.
+    operands: Vec<OperandAt>,
+    /// Types of numbers, and imported sets.
+    context: Context,
     defs: Ids<u32>,
     sets: HashMap<u32, String>,
     /// Capabilities declared or implied.
@@ -150,6 +172,13 @@ impl<'a> Checked<'a> {
     fn header(&mut self, rule: &'static str, message: String, word: u64) {
         self.report
             .push(Severity::Error, rule, "header", message, Some(word * 4));
+    }
+
+    /// The ids that an instruction uses, its result type excepted.
+    fn used(&self, item: &Item<'a>) -> impl Iterator<Item = u32> {
+        let (places, words) = (&self.operands[item.places()], item.words);
+        let is_id = |place: &&OperandAt| *self.grammar.shape(place.kind) == Shape::Id;
+        places.iter().filter(is_id).map(|place| words[usize::from(place.at)])
     }
 
     /// The instruction that defines an id.
@@ -235,6 +264,8 @@ pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report 
         grammar,
         words,
         items: Vec::new(),
+        operands: Vec::new(),
+        context: Context::new(words),
         defs: Ids::new(words.len(), bound, 0),
         sets: HashMap::new(),
         capabilities: HashSet::new(),
@@ -393,7 +424,6 @@ fn gather(module: &mut Checked<'_>) {
 /// Reads the instructions by the grammar, and records definitions.
 fn collect(module: &mut Checked<'_>) {
     let (grammar, words) = (module.grammar, module.words);
-    let mut context = Context::new(words);
     for instruction in instructions(words) {
         let instruction = match instruction {
             Ok(instruction) => instruction,
@@ -408,14 +438,20 @@ fn collect(module: &mut Checked<'_>) {
             module.report.push(Severity::Error, "opcode", "", message, offset);
             return;
         };
-        context.note(grammar, Some(row), &instruction);
-        for operand in operands(grammar, &context, Some(row), &instruction) {
+        module.context.note(grammar, Some(row), &instruction);
+        let start = module.operands.len();
+        for operand in operands(grammar, &module.context, Some(row), &instruction) {
             let message = match operand {
                 Err(fault) => format!("word {}: {}", fault.at, fault.why),
-                Ok(operand) if *operand.shape == Shape::Raw => {
-                    format!("word {}: {} is not known there", operand.at, operand.words[0])
-                }
-                Ok(_) => continue,
+                Ok(operand) => match operand.shape {
+                    Shape::Raw => format!("word {}: {} is not known there", operand.at, operand.words[0]),
+                    Shape::Id | Shape::ResultType | Shape::Result | Shape::ExtInst | Shape::Value | Shape::Mask => {
+                        let (kind, at) = (operand.kind, operand.at as u16);
+                        module.operands.push(OperandAt { kind, at });
+                        continue;
+                    }
+                    _ => continue,
+                },
             };
             module
                 .report
@@ -435,6 +471,7 @@ fn collect(module: &mut Checked<'_>) {
             position: instruction.position,
             ty: at(row.has_type, 1),
             result: at(row.has_result, 1 + usize::from(row.has_type)),
+            operands: (start as u32, (module.operands.len() - start) as u16),
         };
         if item.opcode() == op::EXT_INST_IMPORT
             && let Some((name, _)) = string(&item.words[2..])
@@ -454,8 +491,7 @@ fn collect(module: &mut Checked<'_>) {
 
 /// Every id is within the bound, defined, and defined before use if the opcode requires that.
 fn ids(module: &mut Checked<'_>) {
-    let (grammar, words) = (module.grammar, module.words);
-    let mut context = Context::new(words);
+    let bound = module.words[3];
     // Forward-declared pointers.
     let mut forward_declared = HashSet::new();
     for at in 0..module.items.len() {
@@ -464,28 +500,19 @@ fn ids(module: &mut Checked<'_>) {
             forward_declared.insert(item.word(1));
         }
         let is_type = item.row.is_type();
-        let instruction = super::Instruction {
-            opcode: item.opcode(),
-            words: item.words,
-            position: item.position,
-        };
-        context.note(grammar, Some(item.row), &instruction);
-        for operand in operands(grammar, &context, Some(item.row), &instruction).flatten() {
-            let id = operand.words[0];
-            match operand.shape {
-                Shape::Id | Shape::ResultType | Shape::Result if id == 0 || id >= words[3] => {
-                    module.fail(
-                        "id-bound",
-                        &item,
-                        format!("id {id} is not within the bound {}", words[3]),
-                    );
+        for place in item.places() {
+            let place = module.operands[place];
+            let (id, word) = (item.words[usize::from(place.at)], usize::from(place.at));
+            match module.grammar.shape(place.kind) {
+                Shape::Id | Shape::ResultType | Shape::Result if id == 0 || id >= bound => {
+                    module.fail("id-bound", &item, format!("id {id} is not within the bound {bound}"));
                 }
-                Shape::Id | Shape::ResultType => match module.defs.get(id) as usize {
+                shape @ (Shape::Id | Shape::ResultType) => match module.defs.get(id) as usize {
                     0 => module.fail("id-undefined", &item, format!("id {id} is not defined")),
-                    def if def > at && !forward(&item, operand.at) && !(is_type && forward_declared.contains(&id)) => {
+                    def if def > at && !forward(&item, word) && !(is_type && forward_declared.contains(&id)) => {
                         module.fail("id-order", &item, format!("id {id} is used before its definition"));
                     }
-                    def if *operand.shape == Shape::Id
+                    def if *shape == Shape::Id
                         || item.ty == id && module.items[def - 1].opcode() == op::TYPE_FUNCTION =>
                     {
                         let early = def <= at;
@@ -496,10 +523,10 @@ fn ids(module: &mut Checked<'_>) {
                     _ => {}
                 },
                 Shape::ExtInst => {
-                    let set = item.word(operand.at - 1);
-                    match context.set(set) {
+                    let set = item.word(word - 1);
+                    match module.context.set(set) {
                         None => module.fail("ext-inst", &item, format!("id {set} imports no instruction set")),
-                        Some(Some(set)) if grammar.sets[set].row(id).is_none() => {
+                        Some(Some(set)) if module.grammar.sets[set].row(id).is_none() => {
                             module.fail("ext-inst", &item, format!("the set has no instruction {id}"));
                         }
                         _ => {}

@@ -1,9 +1,8 @@
 //! Capabilities, extensions, versions, entry points and decorations.
 
 use super::{Checked, Item};
-use crate::spirv::Instruction;
 use crate::spirv::grammar::{Gate, Shape};
-use crate::spirv::operand::{Context, bits, operands, string, string_words};
+use crate::spirv::operand::{bits, string, string_words};
 use crate::spirv::{capability, class, decoration as dec, model, op};
 use std::collections::{HashMap, HashSet};
 
@@ -23,23 +22,18 @@ pub(super) fn check(module: &mut Checked<'_>) {
     let rounds = ROUNDING.iter().any(|capability| have.contains(capability));
     extension_versions(module);
     let grammar = module.grammar;
-    let mut context = Context::new(module.words);
     for at in 0..module.items.len() {
         let item = module.items[at];
-        let instruction = Instruction {
-            opcode: item.opcode(),
-            words: item.words,
-            position: item.position,
-        };
-        context.note(grammar, Some(item.row), &instruction);
         if item.opcode() != op::CAPABILITY && !(ballots && item.name().ends_with("NonUniformAMD")) {
             gate(module, &item, &item.row.gate, &item.row.name, &have, &extensions);
         }
-        for operand in operands(grammar, &context, Some(item.row), &instruction).flatten() {
-            let Some(kind) = grammar.kind(operand.kind) else {
+        for place in item.places() {
+            let place = module.operands[place];
+            let Some(kind) = grammar.kind(place.kind) else { continue };
+            if !matches!(kind.shape, Shape::Value | Shape::Mask) {
                 continue;
-            };
-            let word = operand.words[0];
+            }
+            let word = item.words[usize::from(place.at)];
             let free = match &*kind.name {
                 "BuiltIn" => NAMED_FREELY.contains(&word),
                 // Reduce, InclusiveScan and ExclusiveScan.
@@ -51,7 +45,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
             if free {
                 continue;
             }
-            match operand.shape {
+            match kind.shape {
                 Shape::Value => {
                     // Aliases share a value: one enabled alias suffices.
                     let aliases = kind.aliases(word).iter();
@@ -81,14 +75,14 @@ pub(super) fn check(module: &mut Checked<'_>) {
                 }
                 Shape::Mask => {
                     for row in bits(word).filter_map(|bit| kind.value(bit)) {
-                        gate(module, &item, &row.gate.clone(), &row.name, &have, &extensions);
+                        gate(module, &item, &row.gate, &row.name, &have, &extensions);
                     }
                 }
                 _ => {}
             }
         }
         if item.opcode() == op::EXT_INST
-            && let Some(Some(set)) = context.set(item.word(3))
+            && let Some(Some(set)) = module.context.set(item.word(3))
             && let Some(row) = grammar.sets[set].row(item.word(4))
         {
             gate(module, &item, &row.gate, &row.name, &have, &extensions);

@@ -4,7 +4,7 @@
 //! continue blocks.
 
 use super::dominance::{Tree, immediate_dominators};
-use super::graph::{Block, Edges};
+use super::graph::{Block, BlockMap, Edges};
 use super::{Checked, Item};
 use crate::spirv::op;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -72,8 +72,8 @@ struct Graph<'b> {
 }
 
 /// Checks a function whose branch targets exist.
-pub(super) fn check(module: &mut Checked<'_>, blocks: &[Block], index: &HashMap<u32, usize>) {
-    let graph = Graph::new(module, blocks, index);
+pub(super) fn check(module: &mut Checked<'_>, blocks: &[Block], map: &BlockMap) {
+    let graph = Graph::new(module, blocks, map);
     let wrong = graph
         .back_edges()
         .and_then(|back| {
@@ -89,8 +89,8 @@ pub(super) fn check(module: &mut Checked<'_>, blocks: &[Block], index: &HashMap<
 }
 
 impl<'b> Graph<'b> {
-    fn new(module: &Checked<'_>, blocks: &'b [Block], index: &HashMap<u32, usize>) -> Self {
-        let block = |word: u32| index.get(&word).copied().unwrap_or(0);
+    fn new(module: &Checked<'_>, blocks: &'b [Block], map: &BlockMap) -> Self {
+        let block = |word: u32| map.labelled(module, word).unwrap_or(0);
         let merge_of = |b: &Block| {
             let item = module.items[b.end.saturating_sub(1)];
             match item.opcode() {

@@ -237,3 +237,19 @@ fn each_rule_is_broken_once_and_kept_once() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// The words of a 64-bit case are not ids, whatever their values.
+#[test]
+fn words_of_a_wide_switch_are_not_ids() {
+    for high in 0..64_u64 {
+        let body = format!(
+            "OpSelectionMerge %end None\nOpSwitch %wide %end {} %case\n%case = OpLabel\nOpBranch %end\n%end = OpLabel",
+            high << 32
+        );
+        let declarations = "%ulong = OpTypeInt 64 0\n%wide = OpConstant %ulong 1\n\
+                            %other = OpFunction %void None %main_type\n%first = OpLabel\n\
+                            %sum = OpIAdd %uint %one %one\nOpReturn\nOpFunctionEnd";
+        let text = shader(&format!("OpCapability Int64\n{PLAIN}"), declarations, &body);
+        assert_eq!(finding(&text), None, "{high}");
+    }
+}
