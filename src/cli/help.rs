@@ -1,6 +1,6 @@
 //! Manuals by topic, pages for `man`, and completions for shells.
 
-use super::Cli;
+use super::{Cli, description};
 use crate::cli::error::Within;
 use crate::cli::outcome::{Failure, Outcome, print, write};
 use clap::{Args, CommandFactory};
@@ -76,8 +76,7 @@ pub(crate) struct ManArgs {
 
 /// Prints a page for `man`, or writes all.
 pub(crate) fn man(args: &ManArgs) -> Outcome {
-    let mut root = Cli::command();
-    root.build();
+    let root = description();
     let page = |command: &clap::Command| -> Outcome<Vec<u8>> {
         let mut text = Vec::new();
         let named = command.clone().display_name(dashed(command));

@@ -9,6 +9,7 @@ mod compare;
 mod compile;
 pub(crate) mod convert;
 mod dap;
+mod deferred;
 mod devices;
 mod diff;
 mod dis;
@@ -49,6 +50,7 @@ use crate::cli::formats::{Format, Verb};
 use crate::cli::log::{Level, detail, set_level};
 use crate::cli::outcome::{Outcome, print, read};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use deferred::Deferred;
 use flags::Given;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -74,56 +76,58 @@ struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     /// Print a file's contents
-    Info(InfoArgs),
+    Info(Deferred<InfoArgs>),
     /// Check files against every rule of their format
-    Check(CheckArgs),
+    Check(Deferred<CheckArgs>),
     /// Read a file and write it again
-    Rewrite(RewriteArgs),
+    Rewrite(Deferred<RewriteArgs>),
     /// Print a file as text that `as` reads back
-    Dis(DisArgs),
+    Dis(Deferred<DisArgs>),
     /// Assemble text
-    As(AsArgs),
+    As(Deferred<AsArgs>),
     /// Run a file
-    Run(RunArgs),
+    Run(Deferred<RunArgs>),
     /// Compile a shader to a Mali-400 program
-    Compile(compile::CompileArgs),
+    Compile(Deferred<compile::CompileArgs>),
     /// Translate a shader to another shading language
-    Convert(convert::ConvertArgs),
+    Convert(Deferred<convert::ConvertArgs>),
     /// Check a machine-readable SPIR-V grammar, or generate the built-in tables from one
-    Grammar(grammar::GrammarArgs),
+    Grammar(Deferred<grammar::GrammarArgs>),
     /// Make a VBC from WGSL, GLSL, SPIR-V or SkSL stages
-    Pack(pack::PackArgs),
+    Pack(Deferred<pack::PackArgs>),
     /// Print what an engine needs of a VBC: layouts, or Rust structs
-    Reflect(reflect::ReflectArgs),
+    Reflect(Deferred<reflect::ReflectArgs>),
     /// Draw with a pair of Mali-400 programs on the emulator
-    Draw(draw::DrawArgs),
+    Draw(Deferred<draw::DrawArgs>),
     /// Run recorded Mali-400 jobs on the emulator
-    Replay(replay::ReplayArgs),
+    Replay(Deferred<replay::ReplayArgs>),
     /// Print the first difference of two recordings: job, draw, field, pixel and instruction
-    Diff(diff::DiffArgs),
+    Diff(Deferred<diff::DiffArgs>),
     /// Keep the smallest part of a recording that replays to the same picture
-    Trim(trim::TrimArgs),
+    Trim(Deferred<trim::TrimArgs>),
     /// Write an HTML page about recorded Mali-400 jobs: draws, pictures, textures, programs, histories of pixels
-    Inspect(inspect::InspectArgs),
+    Inspect(Deferred<inspect::InspectArgs>),
     /// Debug recordings and pairs from an editor: the Debug Adapter Protocol on standard input and output
-    Dap(dap::DapArgs),
+    Dap(Deferred<dap::DapArgs>),
     /// Run an OpenGL ES 2 program on the emulator, with Mesa's driver for the Mali-400
-    Gles(gles::GlesArgs),
+    Gles(Deferred<gles::GlesArgs>),
     /// List the Vulkan devices
-    Devices(devices::DevicesArgs),
+    Devices(Deferred<devices::DevicesArgs>),
     /// Compare two pictures
-    Compare(compare::CompareArgs),
+    Compare(Deferred<compare::CompareArgs>),
     /// Print the JSON schema of a verb's output
-    Schema(schema::SchemaArgs),
+    Schema(Deferred<schema::SchemaArgs>),
     /// Print completions for a shell
-    Completions(help::CompletionsArgs),
+    Completions(Deferred<help::CompletionsArgs>),
     /// Print the manual for man
-    Man(help::ManArgs),
+    Man(Deferred<help::ManArgs>),
 }
 
 /// The command line as clap describes it: verbs and flags.
 pub fn description() -> clap::Command {
-    Cli::command()
+    let mut command = Cli::command();
+    command.build();
+    command
 }
 
 /// Parses the arguments, runs the command, and prints its error.
@@ -132,7 +136,9 @@ pub fn main() -> ExitCode {
     if let Some(manual) = help::topic(&arguments) {
         return ended(print(manual));
     }
-    let matches = Cli::command().get_matches_from(arguments);
+    let mut clap = Cli::command();
+    let matches = clap.try_get_matches_from_mut(arguments);
+    let matches = matches.unwrap_or_else(|error| error.exit());
     let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let level = match (cli.quiet, cli.verbose) {
         (true, _) => Level::Quiet,
@@ -141,9 +147,9 @@ pub fn main() -> ExitCode {
     };
     set_level(level);
     match &mut cli.command {
-        Command::Run(args) => in_order(&mut args.file, args.fragment.as_mut()),
-        Command::Draw(args) => in_order(&mut args.vertex, args.fragment.as_mut()),
-        Command::Compare(args) => in_order(&mut args.a, args.b.as_mut()),
+        Command::Run(args) => in_order(&mut args.0.file, args.0.fragment.as_mut()),
+        Command::Draw(args) => in_order(&mut args.0.vertex, args.0.fragment.as_mut()),
+        Command::Compare(args) => in_order(&mut args.0.a, args.0.b.as_mut()),
         _ => {}
     }
     let start = std::time::Instant::now();
@@ -152,7 +158,7 @@ pub fn main() -> ExitCode {
     if !matches!(cli.command, Command::Gles(_) | Command::Convert(_)) {
         cleanup::clean_up_on_signals();
     }
-    let outcome = run(&cli.command, &matches);
+    let outcome = run(&cli.command, &clap, &matches);
     detail(format_args!("{:.3} s", start.elapsed().as_secs_f64()));
     ended(outcome)
 }
@@ -185,8 +191,9 @@ fn ended(outcome: Outcome) -> ExitCode {
     }
 }
 
-fn run(command: &Command, matches: &ArgMatches) -> Outcome {
-    let given = |verb| Given::new(&Cli::command(), matches, verb);
+/// Runs a command, given the command line's description and what it was found to be.
+fn run(command: &Command, clap: &clap::Command, matches: &ArgMatches) -> Outcome {
+    let given = |verb| Given::new(clap, matches, verb);
     match command {
         Command::Info(args) => info::run(args, &given(Verb::Info)),
         Command::Check(args) => check::run(args, &given(Verb::Check)),
@@ -205,7 +212,7 @@ fn run(command: &Command, matches: &ArgMatches) -> Outcome {
         Command::Trim(args) => trim::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Dap(args) => dap::run(args),
-        Command::Gles(args) => gles::run(args, &flags::typed(&Cli::command(), matches, "gles")),
+        Command::Gles(args) => gles::run(args, &flags::typed(clap, matches, "gles")),
         Command::Devices(args) => devices::run(args),
         Command::Compare(args) => compare::run(args),
         Command::Schema(args) => schema::run(args),

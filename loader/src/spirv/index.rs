@@ -232,6 +232,12 @@ impl<'a> ModuleIndex<'a> {
         Instructions::of(self.words, HEADER_WORDS).flatten()
     }
 
+    /// The instructions before the first function.
+    pub fn declarations(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
+        let end = self.functions;
+        self.instructions().take_while(move |node| node.position < end)
+    }
+
     /// The instructions from the first function on.
     pub fn bodies(&self) -> impl Iterator<Item = Node<'a>> + use<'a> {
         Instructions::of(self.words, self.functions).flatten()

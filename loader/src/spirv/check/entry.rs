@@ -9,8 +9,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 struct Uses {
     calls: HashMap<u32, Vec<u32>>,
     globals: HashMap<u32, HashSet<u32>>,
-    /// The position of the first instruction of each opcode.
-    opcodes: HashMap<u32, HashMap<u32, usize>>,
+    /// Each opcode with the position of its first instruction.
+    opcodes: HashMap<u32, Vec<(u32, usize)>>,
     /// `OpSetMeshOutputsEXT` instructions.
     outputs: HashMap<u32, Vec<usize>>,
 }
@@ -122,14 +122,21 @@ impl Uses {
         let mut named = Ids::new(module.words.len(), module.words[3], false);
         globals.iter().chain(through.keys()).for_each(|id| named.set(*id, true));
         let mut function = 0;
-        let mut opcodes: HashMap<u32, usize> = HashMap::new();
+        let mut opcodes: Vec<(u32, usize)> = Vec::new();
+        let mut listed = vec![false; limits::KEYS];
         for (at, item) in module.items.iter().enumerate().skip(first) {
-            opcodes.entry(limits::key(module, item)).or_insert(at);
+            let key = limits::key(module, item);
+            if !std::mem::replace(&mut listed[key as usize], true) {
+                opcodes.push((key, at));
+            }
             match item.opcode() {
                 op::FUNCTION => function = item.result,
                 op::FUNCTION_CALL => uses.calls.entry(function).or_default().push(item.word(3)),
                 op::SET_MESH_OUTPUTS_EXT => uses.outputs.entry(function).or_default().push(at),
-                op::FUNCTION_END => _ = uses.opcodes.insert(function, std::mem::take(&mut opcodes)),
+                op::FUNCTION_END => {
+                    opcodes.iter().for_each(|(key, _)| listed[*key as usize] = false);
+                    uses.opcodes.insert(function, std::mem::take(&mut opcodes));
+                }
                 _ => {}
             }
             for id in crate::spirv::transform::id_operands(item.words).filter(|id| named.get(*id)) {

@@ -20,8 +20,13 @@ fn section(item: &Item<'_>) -> Option<u32> {
         op::STRING | op::SOURCE_EXTENSION | op::SOURCE | op::SOURCE_CONTINUED => 7,
         op::NAME | op::MEMBER_NAME => 8,
         op::MODULE_PROCESSED => 9,
-        op::DECORATION_GROUP | op::GROUP_DECORATE => ANNOTATIONS,
-        _ if item.name().starts_with("Decorate") || item.name().contains("MemberDecorate") => ANNOTATIONS,
+        op::DECORATION_GROUP | op::GROUP_DECORATE | op::GROUP_MEMBER_DECORATE => ANNOTATIONS,
+        _ if ["Decorate", "MemberDecorate"]
+            .iter()
+            .any(|head| item.name().starts_with(head)) =>
+        {
+            ANNOTATIONS
+        }
         _ if item.row.is_type() => DECLARATIONS,
         _ if item.name().starts_with("Constant") || item.name().starts_with("SpecConstant") => DECLARATIONS,
         _ => return None,

@@ -22,9 +22,11 @@ const ANY_HIT: &[u32] = &[model::ANY_HIT];
 const SUBPASS_READ: u32 = 0x1_0000;
 /// Pseudo-opcode: writing hit attributes.
 const HIT_STORE: u32 = 0x1_0001;
-
 /// Pseudo-opcode: reading an output.
 const OUTPUT_LOAD: u32 = 0x1_0002;
+
+/// Number of opcodes and pseudo-opcodes.
+pub(super) const KEYS: usize = 0x1_0003;
 
 /// The key of an instruction in the tables: its opcode, or one of those above.
 pub(super) fn key(module: &Checked<'_>, item: &Item<'_>) -> u32 {

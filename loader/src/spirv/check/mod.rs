@@ -182,13 +182,16 @@ impl<'a> Checked<'a> {
     }
 
     /// The instruction that defines an id.
+    #[inline]
     fn def(&self, id: u32) -> Option<Item<'a>> {
-        let at = self.defs.get(id);
-        if at == 0 {
-            None
-        } else {
-            Some(self.items[at as usize - 1])
-        }
+        self.definition(id).copied()
+    }
+
+    /// [`Checked::def`], borrowed.
+    #[inline]
+    fn definition(&self, id: u32) -> Option<&Item<'a>> {
+        let at = (self.defs.get(id) as usize).checked_sub(1)?;
+        Some(&self.items[at])
     }
 
     /// Whether pointers may be selected and compared.
@@ -200,17 +203,17 @@ impl<'a> Checked<'a> {
 
     /// The type of a value; 0 if the id has none.
     fn type_of(&self, id: u32) -> u32 {
-        self.def(id).map_or(0, |item| item.ty)
+        self.definition(id).map_or(0, |item| item.ty)
     }
 
     /// The opcode that defines an id; 0, which defines none, if undefined.
     fn opcode(&self, id: u32) -> u16 {
-        self.def(id).map_or(op::NOP, |item| item.opcode())
+        self.definition(id).map_or(op::NOP, |item| item.opcode())
     }
 
     /// Whether an id is a type's.
     fn is_type(&self, id: u32) -> bool {
-        self.def(id).is_some_and(|item| item.row.is_type())
+        self.definition(id).is_some_and(|item| item.row.is_type())
     }
 
     /// Whether an id or one of its members has a decoration of this kind.
@@ -424,6 +427,8 @@ fn gather(module: &mut Checked<'_>) {
 /// Reads the instructions by the grammar, and records definitions.
 fn collect(module: &mut Checked<'_>) {
     let (grammar, words) = (module.grammar, module.words);
+    module.items.reserve_exact(instructions(words).count());
+    module.operands.reserve_exact(words.len());
     for instruction in instructions(words) {
         let instruction = match instruction {
             Ok(instruction) => instruction,

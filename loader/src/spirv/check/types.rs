@@ -82,13 +82,17 @@ fn result_type(module: &Checked<'_>, item: &Item<'_>) -> Why {
     if !item.row.has_type {
         return None;
     }
-    let kind = module.opcode(item.ty);
-    let void = matches!(
-        item.opcode(),
-        op::FUNCTION | op::FUNCTION_CALL | op::EXT_INST | op::SPEC_CONSTANT_OP
-    ) || item.name().contains("INTEL");
-    when(!module.is_type(item.ty), "the result type is not a type")
-        .or_else(|| when(kind == op::TYPE_VOID && !void, "the result type is void"))
+    let may_be_void = || {
+        let of = item.opcode();
+        matches!(
+            of,
+            op::FUNCTION | op::FUNCTION_CALL | op::EXT_INST | op::SPEC_CONSTANT_OP
+        ) || item.name().contains("INTEL")
+    };
+    match module.opcode(item.ty) {
+        op::TYPE_VOID => when(!may_be_void(), "the result type is void"),
+        _ => when(!module.is_type(item.ty), "the result type is not a type"),
+    }
 }
 
 fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u32>>) -> Why {

@@ -148,7 +148,7 @@ struct Section {
     /// Lines of the instructions.
     rows: Range<usize>,
     /// Name and opcode of each instruction of the core grammar, with its line.
-    named: Vec<(&'static str, u32, &'static str)>,
+    named: Vec<(&'static str, u16, &'static str)>,
 }
 
 /// Adds a line to those before it.
@@ -217,11 +217,15 @@ fn add(grammar: &mut Grammar, text: &'static str, section: Section) {
     match section.set {
         Some(set) => grammar.add_set(set, Lazy::of_text(&text[section.rows], &names, rows_of)),
         None => {
-            let rows = section.named.into_iter();
-            grammar.add_rows(rows.map(|(name, opcode, line)| {
-                let row = Lazy::of_text(line, &names, |line, names| row_of(line, names).unwrap_or_default());
-                (name.into(), opcode, row)
-            }));
+            let rows = section
+                .named
+                .into_iter()
+                .map(|(name, opcode, line)| super::Instruction {
+                    name: name.into(),
+                    opcode,
+                    row: Lazy::of_text(line, &names, |line, names| row_of(line, names).unwrap_or_default()),
+                });
+            grammar.set_rows(rows.collect());
             grammar.names = names;
         }
     }

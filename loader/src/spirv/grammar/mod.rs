@@ -223,6 +223,14 @@ impl Set {
     }
 }
 
+/// An instruction of the core grammar.
+#[derive(Clone, Debug)]
+struct Instruction {
+    name: Text,
+    opcode: u16,
+    row: Lazy<Row>,
+}
+
 /// The whole grammar, indexed.
 #[derive(Clone, Debug, Default)]
 pub struct Grammar {
@@ -230,10 +238,10 @@ pub struct Grammar {
     pub kinds: Vec<Kind>,
     /// Extended instruction sets.
     pub sets: Vec<Set>,
-    /// With their opcodes.
-    rows: Vec<(u16, Lazy<Row>)>,
+    rows: Vec<Instruction>,
     by_opcode: Vec<u16>,
-    by_name: HashMap<Text, u16>,
+    /// Made when it is first asked for.
+    by_name: OnceLock<HashMap<Text, u16>>,
     by_kind: HashMap<Text, u16>,
     /// Names of the core grammar.
     names: Arc<Names>,
@@ -322,11 +330,10 @@ impl Grammar {
     /// Adds a core grammar's kinds, enumerants and instructions; those of the same name are replaced.
     pub fn extend(&mut self, model: &Model) {
         let model = model.clone().spelled(|_, _| false);
-        let names = Arc::unwrap_or_clone(self.names.clone());
+        let names = (*self.names).clone();
         let (names, rows) = self.add_model(&model, None, names);
         self.names = names;
-        let row = |row: Row| (row.name.clone(), row.opcode, Lazy::new(row));
-        self.add_rows(rows.into_iter().map(row));
+        self.add_rows(rows);
     }
 
     /// Adds an extended instruction set, or replaces the one with that name.
@@ -388,26 +395,48 @@ impl Grammar {
     }
 
     /// Adds instructions to the core grammar, or replaces those with their names.
-    fn add_rows(&mut self, rows: impl Iterator<Item = (Text, u32, Lazy<Row>)>) {
-        for (name, opcode, row) in rows {
-            let Ok(opcode) = u16::try_from(opcode) else { continue };
-            match self.by_name.get(&name) {
-                Some(&at) => self.rows[at as usize] = (opcode, row),
+    fn add_rows(&mut self, rows: Vec<Row>) {
+        self.by_name();
+        let mut by_name = self.by_name.take().unwrap_or_default();
+        let mut all = std::mem::take(&mut self.rows);
+        for row in rows {
+            let Ok(opcode) = u16::try_from(row.opcode) else {
+                continue;
+            };
+            let (name, row) = (row.name.clone(), Lazy::new(row));
+            let instruction = Instruction { name, opcode, row };
+            match by_name.get(&instruction.name) {
+                Some(&at) => all[at as usize] = instruction,
                 None => {
-                    self.by_name.insert(name, self.rows.len() as u16);
-                    self.rows.push((opcode, row));
+                    by_name.insert(instruction.name.clone(), all.len() as u16);
+                    all.push(instruction);
                 }
             }
         }
+        self.set_rows(all);
+        self.by_name = OnceLock::from(by_name);
+    }
+
+    /// Makes these the instructions of the core grammar; they have different names.
+    fn set_rows(&mut self, rows: Vec<Instruction>) {
+        (self.rows, self.by_name) = (rows, OnceLock::new());
         // Aliases share an opcode; the first one is printed.
-        let last = self.rows.iter().map(|(opcode, _)| usize::from(*opcode)).max();
+        let last = self.rows.iter().map(|row| usize::from(row.opcode)).max();
         self.by_opcode = vec![NONE; last.map_or(0, |n| n + 1)];
-        for (at, (opcode, _)) in self.rows.iter().enumerate() {
-            let slot = &mut self.by_opcode[usize::from(*opcode)];
+        for (at, row) in self.rows.iter().enumerate() {
+            let slot = &mut self.by_opcode[usize::from(row.opcode)];
             if *slot == NONE {
                 *slot = at as u16;
             }
         }
+    }
+
+    /// Indices of the instructions.
+    fn by_name(&self) -> &HashMap<Text, u16> {
+        self.by_name.get_or_init(|| {
+            let rows = self.rows.iter().enumerate();
+            rows.map(|(at, row)| (row.name.clone(), at as u16)).collect()
+        })
     }
 
     /// Adds a set, or replaces the one with that name.
@@ -477,17 +506,17 @@ impl Grammar {
     #[inline]
     pub fn row(&self, opcode: u16) -> Option<&Row> {
         let at = *self.by_opcode.get(opcode as usize)?;
-        self.rows.get(at as usize).map(|(_, row)| row.get())
+        self.rows.get(at as usize).map(|instruction| instruction.row.get())
     }
 
     /// The instruction with this name, including `Op`; aliases included.
     pub fn row_named(&self, name: &str) -> Option<&Row> {
-        self.by_name.get(name).map(|&at| self.rows[at as usize].1.get())
+        self.by_name().get(name).map(|&at| self.rows[at as usize].row.get())
     }
 
     /// Every instruction of the core grammar.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &Row> {
-        self.rows.iter().map(|(_, row)| row.get())
+        self.rows.iter().map(|instruction| instruction.row.get())
     }
 
     /// The operand kind at an index.

@@ -3,7 +3,7 @@
 
 use crate::spirv::grammar::{Quantifier, Shape};
 use crate::spirv::operand::{Context, operands};
-use crate::spirv::{Grammar, HEADER_WORDS, Instruction, MAGIC, ModuleIndex, Words, class, op, operand};
+use crate::spirv::{Grammar, HEADER_WORDS, Instruction, MAGIC, ModuleIndex, Node, Words, class, op, operand};
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
 
@@ -46,31 +46,48 @@ pub fn build(opcode: u16, operands: &[u32]) -> Vec<u32> {
     seal(words)
 }
 
+/// Rejects an instruction that is shorter than the grammar says, and a result past the bound.
+pub(super) fn check(node: &Node<'_>, header: &[u32; HEADER_WORDS]) -> Result<()> {
+    let wrong = |why: String| Err(Error::invalid("spirv", why, node.position as u64 * 4));
+    let (have, least) = (node.words.count(), least_words(node.opcode));
+    if have < least {
+        return wrong(format!(
+            "opcode {} has {have} words, it takes {least} at least",
+            node.opcode
+        ));
+    }
+    match result_in(node.words) {
+        Some(id) if id >= header[3] => wrong(format!("id {id} is past the bound {}", header[3])),
+        _ => Ok(()),
+    }
+}
+
 impl Editor {
     /// Splits an indexed module into instructions.
     ///
     /// # Errors
     /// Invalid for a wrong magic number, a module shorter than its header, or an instruction of wrong length.
     pub fn new(index: &ModuleIndex) -> Result<Self> {
+        Self::of(index, index.instructions())
+    }
+
+    /// The instructions before the first function.
+    ///
+    /// # Errors
+    /// As [`Editor::new`], of these.
+    pub(super) fn of_declarations(index: &ModuleIndex) -> Result<Self> {
+        Self::of(index, index.declarations())
+    }
+
+    fn of<'a>(index: &ModuleIndex, nodes: impl Iterator<Item = Node<'a>>) -> Result<Self> {
         let header = index.header();
         if header[0] != MAGIC || index.words().count() < HEADER_WORDS {
             return Err(Error::invalid("spirv", "no SPIR-V header", 0));
         }
-        let mut body = Vec::with_capacity(index.words().count() / 3);
-        for node in index.instructions() {
-            let instruction: Vec<u32> = (0..node.words.count()).filter_map(|at| node.words.word(at)).collect();
-            let wrong = |why: String| Err(Error::invalid("spirv", why, node.position as u64 * 4));
-            let (have, least) = (instruction.len(), least_words(node.opcode));
-            if have < least {
-                return wrong(format!(
-                    "opcode {} has {have} words, it takes {least} at least",
-                    node.opcode
-                ));
-            }
-            if let Some(id) = result(&instruction).filter(|id| *id >= header[3]) {
-                return wrong(format!("id {id} is past the bound {}", header[3]));
-            }
-            body.push(instruction);
+        let mut body = Vec::new();
+        for node in nodes {
+            check(&node, &header)?;
+            body.push((0..node.words.count()).filter_map(|at| node.words.word(at)).collect());
         }
         Ok(Self { header, body })
     }
@@ -376,8 +393,14 @@ fn is_pure(opcode: u16) -> bool {
 
 /// The result id of an instruction; `None` for an unknown opcode.
 pub fn result(words: &[u32]) -> Option<u32> {
-    let row = Grammar::builtin().row(opcode(words)).filter(|row| row.has_result)?;
-    words.get(1 + usize::from(row.has_type)).copied()
+    result_in(words)
+}
+
+fn result_in<W: Words>(words: W) -> Option<u32> {
+    let row = Grammar::builtin()
+        .row(words.word(0)? as u16)
+        .filter(|row| row.has_result)?;
+    words.word(1 + usize::from(row.has_type))
 }
 
 /// First word of an entry point's interface, after the execution model, the function, and the name, which ends with a

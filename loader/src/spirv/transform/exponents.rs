@@ -28,8 +28,8 @@ pub fn narrow_exponents(words: &[u32]) -> Result<Vec<u32>> {
 }
 
 /// Appends an instruction; for `Ldexp` with a 64-bit exponent, with a 32-bit one.
-fn narrow(to: &mut Rewriter<'_, '_>, mut words: Vec<u32>) {
-    if let (op::EXT_INST, &[_, _, _, set, LDEXP, _, exponent]) = (opcode(&words), words.as_slice())
+fn narrow(to: &mut Rewriter<'_, '_>, words: &[u32]) {
+    if let (op::EXT_INST, &[_, _, _, set, LDEXP, _, exponent]) = (opcode(words), words)
         && Some(set) == to.set
         && let Some((wide, count)) = wide(to, exponent)
     {
@@ -44,7 +44,10 @@ fn narrow(to: &mut Rewriter<'_, '_>, mut words: Vec<u32>) {
             to.declared.splat(&mut to.module, longs, count, number)
         });
         let clamped = to.step(op::EXT_INST, longs, &[set, S_CLAMP, signed, least, most]);
+        let mut words = words.to_vec();
         words[6] = to.step(op::S_CONVERT, ints, &[clamped]);
+        to.push(&words);
+        return;
     }
     to.push(words);
 }

@@ -18,7 +18,7 @@ const MAX_STORED: u64 = 4096;
 /// Invalid for a broken module; Unsupported for a store of an array of more than 4096 elements.
 pub fn for_hlsl(words: &[u32]) -> Result<Vec<u32>> {
     rewritten(words, |to, words| {
-        match (opcode(&words), words.get(4)) {
+        match (opcode(words), words.get(4)) {
             (op::STORE, _) => return store(to, words),
             (op::EXT_INST, Some(&LDEXP)) => scale(to, words),
             _ => operations::spell(to, words),
@@ -28,8 +28,8 @@ pub fn for_hlsl(words: &[u32]) -> Result<Vec<u32>> {
 }
 
 /// Appends a store; for one of an array to a buffer stores of its elements.
-fn store(to: &mut Rewriter<'_, '_>, words: Vec<u32>) -> Result<()> {
-    let &[_, pointer, value, ref access @ ..] = words.as_slice() else {
+fn store(to: &mut Rewriter<'_, '_>, words: &[u32]) -> Result<()> {
+    let &[_, pointer, value, ref access @ ..] = words else {
         to.push(words);
         return Ok(());
     };
@@ -66,7 +66,7 @@ fn count(index: &ModuleIndex, mut ty: u32) -> u64 {
 /// Stores a value of a type through a pointer of a storage class; `access` are memory operands.
 fn store_elements(to: &mut Rewriter<'_, '_>, [kind, ty]: [u32; 2], [pointer, value]: [u32; 2], access: &[u32]) {
     let Some((element, length)) = to.index.array(ty) else {
-        to.push(build(op::STORE, &[&[pointer, value], access].concat()));
+        to.push(&build(op::STORE, &[&[pointer, value], access].concat()));
         return;
     };
     let to_element = to.declared.ty(&mut to.module, op::TYPE_POINTER, &[kind, element]);
@@ -79,8 +79,8 @@ fn store_elements(to: &mut Rewriter<'_, '_>, [kind, ty]: [u32; 2], [pointer, val
 }
 
 /// Appends `Ldexp`; of 32-bit floats, as two products with powers of two.
-fn scale(to: &mut Rewriter<'_, '_>, words: Vec<u32>) {
-    let &[_, ty, id, set, _, value, exponent] = words.as_slice() else {
+fn scale(to: &mut Rewriter<'_, '_>, words: &[u32]) {
+    let &[_, ty, id, set, _, value, exponent] = words else {
         to.push(words);
         return;
     };
@@ -107,7 +107,7 @@ fn scale(to: &mut Rewriter<'_, '_>, words: Vec<u32>) {
         to.step(op::BITCAST, ty, &[bits])
     });
     let scaled = to.step(op::F_MUL, ty, &[value, half]);
-    to.push(build(op::F_MUL, &[ty, id, scaled, rest]));
+    to.push(&build(op::F_MUL, &[ty, id, scaled, rest]));
 }
 
 /// The type of an exponent and its number of components, if it and the result have 32 bits.

@@ -29,16 +29,16 @@ pub fn spelled(words: &[u32]) -> Result<Vec<u32>> {
 }
 
 /// Appends an instruction, or others that compute the same.
-pub(super) fn spell(to: &mut Rewriter<'_, '_>, mut words: Vec<u32>) {
-    match (opcode(&words), words.as_slice()) {
+pub(super) fn spell(to: &mut Rewriter<'_, '_>, words: &[u32]) {
+    match (opcode(words), words) {
         (IS_NAN, &[_, ty, id, value]) => {
             let same = to.step(op::F_ORD_EQUAL, ty, &[value, value]);
-            to.push(build(op::LOGICAL_NOT, &[ty, id, same]));
+            to.push(&build(op::LOGICAL_NOT, &[ty, id, same]));
         }
         (op::EXT_INST, &[_, ty, id, of, MODF, value, pointer]) if Some(of) == to.set => {
             let whole = to.step(op::EXT_INST, ty, &[of, TRUNC, value]);
-            to.push(build(op::F_SUB, &[ty, id, value, whole]));
-            to.push(build(op::STORE, &[pointer, whole]));
+            to.push(&build(op::F_SUB, &[ty, id, value, whole]));
+            to.push(&build(op::STORE, &[pointer, whole]));
         }
         (op::EXT_INST, &[_, ty, id, of, MODF_STRUCT, value]) if Some(of) == to.set => {
             let Some(part) = to.index.members(ty).and_then(|mut members| members.next()) else {
@@ -47,13 +47,14 @@ pub(super) fn spell(to: &mut Rewriter<'_, '_>, mut words: Vec<u32>) {
             };
             let whole = to.step(op::EXT_INST, part, &[of, TRUNC, value]);
             let rest = to.step(op::F_SUB, part, &[value, whole]);
-            to.push(build(op::COMPOSITE_CONSTRUCT, &[ty, id, rest, whole]));
+            to.push(&build(op::COMPOSITE_CONSTRUCT, &[ty, id, rest, whole]));
         }
         (op::EXT_INST, &[_, ty, _, of, NORMALIZE, _])
             if Some(of) == to.set && to.index.opcode(ty) == op::TYPE_FLOAT =>
         {
+            let mut words = words.to_vec();
             words[4] = F_SIGN;
-            to.push(words);
+            to.push(&words);
         }
         (opcode @ (U_MUL_EXTENDED | S_MUL_EXTENDED), &[_, ty, id, a, b]) => match unsigned(to, ty) {
             Some(number) => product(to, opcode == S_MUL_EXTENDED, [ty, id, a, b], number),
@@ -131,5 +132,5 @@ fn product(to: &mut Rewriter<'_, '_>, signed: bool, [ty, id, a, b]: [u32; 4], nu
     if own != unsigned {
         [product, high] = [product, high].map(|half| to.step(op::BITCAST, own, &[half]));
     }
-    to.push(build(op::COMPOSITE_CONSTRUCT, &[ty, id, product, high]));
+    to.push(&build(op::COMPOSITE_CONSTRUCT, &[ty, id, product, high]));
 }

@@ -131,11 +131,12 @@ fn interpreted(words: &[u32], set: Option<u32>) -> Option<(bool, std::ops::Range
 }
 
 /// Appends an instruction, between casts if it needs any.
-fn convert(to: &mut Rewriter<'_, '_>, mut words: Vec<u32>) {
-    let Some((signed, operands)) = interpreted(&words, to.set) else {
+fn convert(to: &mut Rewriter<'_, '_>, words: &[u32]) {
+    let Some((signed, operands)) = interpreted(words, to.set) else {
         to.push(words);
         return;
     };
+    let mut words = words.to_vec();
     for at in operands {
         let Some(value) = words.get(at).copied() else { break };
         let ty = to.index.definition(value).and_then(|node| node.operand(0));
@@ -149,9 +150,9 @@ fn convert(to: &mut Rewriter<'_, '_>, mut words: Vec<u32>) {
         (words[1], words[2]) = (other, to.module.fresh());
     }
     let before = words[2];
-    to.push(words);
+    to.push(&words);
     if cast.is_some() {
-        to.push(build(op::BITCAST, &[own, result, before]));
+        to.push(&build(op::BITCAST, &[own, result, before]));
     }
 }
 
