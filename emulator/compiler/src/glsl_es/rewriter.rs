@@ -36,11 +36,16 @@ fn renamed(tokens: &[Token], modern: bool) -> HashSet<String> {
         TokenValue::Ident(name) if RESERVED.contains(&name.as_str()) && !is_kept(name) => Some(name.clone()),
         _ => None,
     };
+    // Words of a declaration that stand in front of its type.
+    let qualifies = |name: &str| {
+        is_precision(name)
+            || matches!(
+                name,
+                "const" | "in" | "out" | "inout" | "attribute" | "varying" | "uniform" | "flat" | "smooth" | "centroid"
+            )
+    };
     let declares = |token: &Token| match &token.value {
-        TokenValue::Ident(name) => !matches!(
-            name.as_str(),
-            "return" | "else" | "precision" | "const" | "in" | "out" | "inout"
-        ),
+        TokenValue::Ident(name) => !matches!(name.as_str(), "return" | "else" | "precision") && !qualifies(name),
         _ => false,
     };
     let called = |at: usize| {
