@@ -2,6 +2,36 @@
 
 use crate::ir::{Block, BlockData, Function, Op, Term, Value};
 
+/// An empty block on an edge, right behind where it begins.
+fn between(function: &mut Function, from: Block, to: Block) -> Block {
+    function.blocks.push(BlockData {
+        insts: Vec::new(),
+        term: Term::Jump(to),
+        preds: vec![from],
+    });
+    let new = Block(function.blocks.len() as u32 - 1);
+    let mut preds = function.blocks[to.0 as usize].preds.iter_mut();
+    if let Some(pred) = preds.find(|pred| **pred == from) {
+        *pred = new;
+    }
+    let at = function.layout.iter().position(|block| *block == from).unwrap_or(0);
+    function.layout.insert(at + 1, new);
+    new
+}
+
+/// Puts one of a branch's ways behind it, where neither is: a block that goes on to the second.
+pub(crate) fn follow_branches(function: &mut Function) {
+    let order = function.order();
+    for (at, from) in order.iter().enumerate() {
+        if let Term::Branch(value, then, other) = function.block(*from).term
+            && order.get(at + 1).is_none_or(|next| *next != then && *next != other)
+        {
+            let new = between(function, *from, other);
+            function.blocks[from.0 as usize].term = Term::Branch(value, then, new);
+        }
+    }
+}
+
 /// Puts a block on every edge from a block with two ways to one with two origins and phis.
 pub(crate) fn split_critical(function: &mut Function) {
     for from in function.order() {
@@ -15,22 +45,7 @@ pub(crate) fn split_critical(function: &mut Function) {
             if target.preds.len() < 2 || !has_phis {
                 continue;
             }
-            function.blocks.push(BlockData {
-                insts: Vec::new(),
-                term: Term::Jump(to),
-                preds: vec![from],
-            });
-            let new = Block(function.blocks.len() as u32 - 1);
-            if let Some(pred) = function.blocks[to.0 as usize]
-                .preds
-                .iter_mut()
-                .find(|pred| **pred == from)
-            {
-                *pred = new;
-            }
-            let at = function.layout.iter().position(|block| *block == from).unwrap_or(0);
-            function.layout.insert(at + 1, new);
-            ways[way] = new;
+            ways[way] = between(function, from, to);
         }
         function.blocks[from.0 as usize].term = Term::Branch(value, ways[0], ways[1]);
     }
@@ -184,6 +199,38 @@ mod tests {
             split_long(&mut same, 10_000);
             assert_eq!(same, whole);
         }
+    }
+
+    #[test]
+    fn one_way_of_a_branch_follows_it() {
+        let text = "#version 300 es\nprecision mediump float; in vec4 v; uniform float k; out vec4 c; void main() {
+            c = v; switch (int(k * 4.0)) { case 0: c = sin(v) * k; break; case 1: c = cos(v.wzyx) - k; break;
+            default: c = exp2(v) + sqrt(abs(v)) * sin(v.yxwz) + cos(v); c = c * c.wzyx + sin(c) * exp2(c.yxwz) + cos(c); } }";
+        let compiled = compile(Input::GlslEs(text, Stage::Fragment), &Options::default());
+        let switch = compiled
+            .unwrap_or_else(|error| panic!("{}", error.render("s", text)))
+            .shader
+            .function;
+        let mut apart = 0;
+        for whole in PROGRAMS.into_iter().map(function).chain([switch]) {
+            let mut split = whole.clone();
+            split_critical(&mut split);
+            let before = split.blocks.len();
+            follow_branches(&mut split);
+            is_consistent(&split);
+            apart += split.blocks.len() - before;
+            let order = split.order();
+            for (at, block) in order.iter().enumerate() {
+                if let Term::Branch(_, then, other) = split.block(*block).term {
+                    assert!([then, other].contains(&order[at + 1]), "{block:?} of {order:?}");
+                }
+            }
+            assert!(outcomes(&split) == outcomes(&whole));
+            let same = split.clone();
+            follow_branches(&mut split);
+            assert_eq!(split, same, "nothing is left to do");
+        }
+        assert!(apart > 0);
     }
 
     #[test]

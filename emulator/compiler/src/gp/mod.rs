@@ -78,6 +78,7 @@ pub fn compile(function: &Function, inputs: &Inputs<'_>, outputs: &Outputs) -> R
     for (registers, length) in WAYS {
         let mut function = function.clone();
         edges::split_critical(&mut function);
+        edges::follow_branches(&mut function);
         edges::split_long(&mut function, length);
         let selected = select::select(&function, inputs, outputs, registers)?;
         if let Some(program) = scheduled(selected)? {
