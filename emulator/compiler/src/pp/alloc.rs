@@ -311,3 +311,171 @@ pub(super) fn forwarded(nodes: &Nodes, schedule: &[Scheduled], out: &[live::Set]
     }
     forwarded
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether some cells can have a different lane each: all ways are tried.
+    fn fits(free: &[u8], taken: u8) -> bool {
+        free.split_first().is_none_or(|(lanes, rest)| {
+            (0..4).any(|lane| lanes & !taken & 1 << lane != 0 && fits(rest, taken | 1 << lane))
+        })
+    }
+
+    #[test]
+    fn lanes_are_found_where_there_are_any() {
+        for cells in 0..=4usize {
+            for number in 0..1u32 << (4 * cells) {
+                let free: Vec<u8> = (0..cells).map(|at| (number >> (4 * at) & 15) as u8).collect();
+                let mut chosen = Chosen::default();
+                let found = assign(&free, 0, &mut chosen);
+                assert_eq!(found, fits(&free, 0), "{free:?}");
+                if found {
+                    let mut taken = 0;
+                    for (free, lane) in free.iter().zip(chosen) {
+                        assert!(free & !taken & 1 << lane != 0, "{free:?}: {chosen:?}");
+                        taken |= 1 << lane;
+                    }
+                }
+            }
+        }
+    }
+
+    fn random_ranges(random: &mut fastrand::Rng, cells: u32) -> Vec<Ranges> {
+        let one = |random: &mut fastrand::Rng| {
+            let mut ranges = Ranges::default();
+            for _ in 0..random.usize(1..3) {
+                let start = random.u32(..60);
+                ranges.add(start, start + random.u32(1..12));
+            }
+            ranges.tidy();
+            ranges
+        };
+        (0..cells).map(|_| one(random)).collect()
+    }
+
+    #[test]
+    fn cells_at_once_are_counted() {
+        let mut random = fastrand::Rng::with_seed(4);
+        for cells in 0..40 {
+            let ranges = random_ranges(&mut random, cells);
+            let held = |time: u32| {
+                let holds = |ranges: &&Ranges| ranges.0.iter().any(|(start, end)| (*start..*end).contains(&time));
+                ranges.iter().filter(holds).count() as i32
+            };
+            assert_eq!(most_at_once(&ranges), (0..80).map(held).max().unwrap_or(0));
+        }
+    }
+
+    /// Classes of one to four cells, some with lanes they must have, some of the colour.
+    fn random_classes(random: &mut fastrand::Rng, nodes: &mut Nodes) -> Vec<Vec<Cell>> {
+        let mut classes = Vec::new();
+        let most = random.u32(20..90);
+        while nodes.cells < most {
+            let members: Vec<Cell> = (0..random.usize(1..=4)).map(|_| nodes.cell()).collect();
+            let first = random.u8(..4);
+            for (lane, cell) in (first..).zip(&members).filter(|_| random.bool()) {
+                nodes.lanes.insert(*cell, lane % 4);
+            }
+            classes.push(members);
+        }
+        nodes.outputs = classes[0].clone();
+        classes
+    }
+
+    /// Cells that hold something at the same time have different places, those of a class one register, those with a
+    /// lane that one, those of the colour register 0.
+    #[test]
+    fn places_hold_one_cell_at_a_time() {
+        let mut random = fastrand::Rng::with_seed(5);
+        let (mut done, mut full) = (0, 0);
+        for _ in 0..400 {
+            let mut nodes = Nodes::default();
+            let classes = random_classes(&mut random, &mut nodes);
+            let ranges = random_ranges(&mut random, nodes.cells);
+            let order: Vec<&[Cell]> = classes.iter().map(Vec::as_slice).collect();
+            let places = match attempt_order(&nodes, &order, &ranges) {
+                Ok(places) => places,
+                Err(failed) => {
+                    assert!(classes.contains(&failed));
+                    full += 1;
+                    continue;
+                }
+            };
+            done += 1;
+            assert_eq!(places.len() as u32, nodes.cells);
+            for members in &classes {
+                let registers: Vec<u8> = members.iter().map(|cell| places[cell].0).collect();
+                assert!(
+                    registers
+                        .iter()
+                        .all(|register| *register == registers[0] && *register < REGISTERS)
+                );
+                if members.iter().any(|cell| nodes.outputs.contains(cell)) {
+                    assert_eq!(registers[0], 0);
+                }
+            }
+            for (cell, lane) in &nodes.lanes {
+                assert_eq!(places[cell].1, *lane);
+            }
+            for a in 0..nodes.cells {
+                for b in 0..a {
+                    let meet = ranges[a as usize].overlaps(&ranges[b as usize]);
+                    let is_class = classes
+                        .iter()
+                        .any(|members| members.contains(&a) && members.contains(&b));
+                    assert!(places[&a] != places[&b] || !meet && !is_class, "{a} and {b}");
+                }
+            }
+        }
+        assert!(done > 100 && full > 20, "{done} {full}");
+    }
+
+    /// A single cell goes where others are, so that registers stay free for vectors.
+    #[test]
+    fn single_cells_fill_the_fullest_register() {
+        for singles in 1..=8u8 {
+            let mut nodes = Nodes::default();
+            let cells: Vec<Vec<Cell>> = (0..singles).map(|_| vec![nodes.cell()]).collect();
+            let ranges = vec![Ranges(vec![(0, 10)]); usize::from(singles)];
+            let order: Vec<&[Cell]> = cells.iter().map(Vec::as_slice).collect();
+            let places = attempt_order(&nodes, &order, &ranges).unwrap_or_else(|_| panic!("{singles} cells"));
+            let used = places
+                .values()
+                .map(|(register, _)| *register)
+                .max()
+                .map_or(0, |most| most + 1);
+            assert_eq!(used, singles.div_ceil(4), "{singles}");
+        }
+    }
+
+    /// What goes to memory first is what stays longest, of those that are in the way.
+    #[test]
+    fn what_stays_longest_is_spilled_first() {
+        let mut random = fastrand::Rng::with_seed(6);
+        for _ in 0..200 {
+            let mut nodes = Nodes::default();
+            let classes = random_classes(&mut random, &mut nodes);
+            let ranges = random_ranges(&mut random, nodes.cells);
+            let failed = &classes[random.usize(..classes.len())];
+            let candidates = spill_candidates(&classes, &ranges, failed);
+            let meets = |members: &&Vec<Cell>| {
+                let meets = |a: &Cell| {
+                    failed
+                        .iter()
+                        .any(|b| ranges[*a as usize].overlaps(&ranges[*b as usize]))
+                };
+                members.iter().any(meets)
+            };
+            let length = |cell: &Cell| -> u32 {
+                let own = classes.iter().find(|members| members.contains(cell)).expect("a class");
+                own.iter().map(|cell| ranges[*cell as usize].length()).sum()
+            };
+            let wanted: usize = classes.iter().filter(meets).map(Vec::len).sum();
+            assert_eq!(candidates.len(), wanted);
+            assert!(failed.iter().all(|cell| candidates.contains(cell)));
+            assert!(candidates.windows(2).all(|pair| length(&pair[0]) >= length(&pair[1])));
+        }
+    }
+}

@@ -343,3 +343,153 @@ fn apart(nodes: &mut Nodes, classes: &mut Classes, mut node: Node) -> Vec<Node> 
         .collect();
     std::iter::once(node).chain(moves).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::node::{LoadAt, MOVE};
+    use super::*;
+    use std::collections::BTreeSet;
+    use utgard::pp::Alignment;
+
+    type Partition = BTreeSet<BTreeSet<Cell>>;
+
+    fn partition(classes: &Classes, cells: u32) -> Partition {
+        let all = (0..cells).map(|cell| {
+            let members: BTreeSet<Cell> = classes.members(cell).iter().copied().collect();
+            assert!(members.contains(&cell));
+            assert!(members.iter().all(|other| classes.class(*other) == classes.class(cell)));
+            members
+        });
+        all.collect()
+    }
+
+    /// All sets share a register, or nothing changes: no more than four cells do, none with the lane of another.
+    #[test]
+    fn classes_have_a_lane_for_each_cell() {
+        let mut random = fastrand::Rng::with_seed(7);
+        let (mut shared, mut refused) = (0, 0);
+        for _ in 0..300 {
+            let cells = random.u32(2..14);
+            let mut lanes = CellMap::default();
+            for cell in (0..cells).filter(|cell| cell % 3 == 0) {
+                lanes.insert(cell, random.u8(..4));
+            }
+            let mut classes = Classes::new(cells);
+            for _ in 0..8 {
+                let set = |random: &mut fastrand::Rng| -> Vec<Cell> {
+                    (0..random.usize(1..=4)).map(|_| random.u32(..cells)).collect()
+                };
+                let sets: Vec<Vec<Cell>> = (0..random.usize(1..=3)).map(|_| set(&mut random)).collect();
+                let before = partition(&classes, cells);
+                let mut wanted = before.clone();
+                for set in &sets {
+                    let set: BTreeSet<Cell> = set.iter().copied().collect();
+                    let (mut joined, apart): (Partition, Partition) =
+                        wanted.into_iter().partition(|members| !members.is_disjoint(&set));
+                    wanted = apart;
+                    wanted.insert(std::mem::take(&mut joined).into_iter().flatten().collect());
+                }
+                let fits = |members: &BTreeSet<Cell>| {
+                    let fixed: Vec<u8> = members.iter().filter_map(|cell| lanes.get(cell).copied()).collect();
+                    let distinct: BTreeSet<u8> = fixed.iter().copied().collect();
+                    members.len() <= 4 && fixed.len() == distinct.len()
+                };
+                let done = classes.share(&sets, &lanes);
+                assert_eq!(done, wanted.iter().all(fits), "{sets:?} in {before:?}");
+                let after = partition(&classes, cells);
+                assert_eq!(after, if done { wanted } else { before }, "{sets:?}");
+                (shared, refused) = (shared + u32::from(done), refused + u32::from(!done));
+            }
+        }
+        assert!(shared > 300 && refused > 300, "{shared} {refused}");
+    }
+
+    /// A node that needs another is deeper: what it reads, what it writes over, memory that is stored.
+    #[test]
+    fn nodes_of_one_depth_do_not_need_each_other() {
+        let mut random = fastrand::Rng::with_seed(8);
+        let load = LoadAt {
+            temporary: true,
+            index: 0,
+            alignment: Alignment::Float,
+            offset: None,
+        };
+        for _ in 0..500 {
+            let cells = random.u32(2..7);
+            let nodes: Vec<Node> = (0..random.usize(2..9))
+                .map(|_| {
+                    let read = Operand::one(Src::Cell(random.u32(..cells)));
+                    let store = Kind::Store { index: 0, offset: None };
+                    match random.u8(..6) {
+                        0 => Node::new(store, Vec::new(), vec![read], None),
+                        1 => Node {
+                            load: Some(load),
+                            ..Node::mov(vec![random.u32(..cells)], Operand::one(Src::Load(0)), None)
+                        },
+                        _ => Node::mov(vec![random.u32(..cells)], read, None),
+                    }
+                })
+                .collect();
+            let depths = depths(&nodes);
+            for (at, node) in nodes.iter().enumerate() {
+                let stores = |node: &Node| matches!(node.kind, Kind::Store { .. });
+                let loads = |node: &Node| node.load.is_some();
+                let needs = |before: &Node| {
+                    let reads = |node: &Node, of: &Node| node.reads().any(|(cell, _)| of.dst.contains(&cell));
+                    reads(node, before)
+                        || reads(before, node)
+                        || node.dst.iter().any(|cell| before.dst.contains(cell))
+                        || stores(before) && (loads(node) || stores(node))
+                        || loads(before) && stores(node)
+                };
+                let wanted = (0..at).filter(|before| needs(&nodes[*before]));
+                let wanted = wanted.map(|before| depths[before] + 1).max().unwrap_or(0);
+                assert_eq!(depths[at], wanted, "{at} of {nodes:?}");
+            }
+        }
+    }
+
+    /// Nodes become one where nothing but their cells differs.
+    #[test]
+    fn only_nodes_that_do_the_same_are_joined() {
+        let operand = |src: Src| Operand::one(src);
+        let node = Node {
+            src: vec![operand(Src::Cell(1)), operand(Src::Const(0))],
+            ..Node::mov(vec![0], operand(Src::Cell(1)), None)
+        };
+        let changed = |change: fn(&mut Node)| {
+            let mut other = node.clone();
+            change(&mut other);
+            alike(&node, &other) && alike(&other, &node)
+        };
+        let alike: [fn(&mut Node); 4] = [
+            |_| {},
+            |node| node.dst = vec![5],
+            |node| node.src[0].comps = vec![Src::Cell(7)],
+            |node| node.src[1].comps = vec![Src::Const(3)],
+        ];
+        let unlike: [fn(&mut Node); 9] = [
+            |node| node.src[0].negate = true,
+            |node| node.src[1].absolute = true,
+            |node| node.src[0].comps = vec![Src::Const(0)],
+            |node| node.src[0].comps = vec![Src::Load(0)],
+            |node| node.src[0].comps = vec![Src::Tex(0)],
+            |node| node.src.truncate(1),
+            |node| node.modifier = Modifier::Saturate,
+            |node| node.kind = Kind::Sum,
+            |node| {
+                node.load = Some(LoadAt {
+                    temporary: false,
+                    index: 0,
+                    alignment: Alignment::Vec4,
+                    offset: None,
+                });
+            },
+        ];
+        assert_eq!(node.kind, MOVE);
+        assert!(alike.into_iter().all(changed));
+        for (number, change) in unlike.into_iter().enumerate() {
+            assert!(!changed(change), "change {number}");
+        }
+    }
+}

@@ -186,3 +186,172 @@ pub(super) fn ranges(nodes: &Nodes) -> Vec<Ranges> {
     all.iter_mut().for_each(Ranges::tidy);
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::node::{End, MOVE, Node, NodeBlock, Operand, Src};
+    use super::*;
+    use std::collections::BTreeSet;
+    use utgard::pp::Condition;
+
+    #[test]
+    fn sets_hold_what_was_added() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for cells in [1u32, 2, 63, 64, 65, 128, 200] {
+            let mut sets = [Set::new(cells), Set::new(cells)];
+            let mut known = [BTreeSet::new(), BTreeSet::new()];
+            for _ in 0..cells / 2 + 1 {
+                let (which, cell) = (random.usize(..2), random.u32(..cells));
+                sets[which].add(cell);
+                known[which].insert(cell);
+            }
+            for (set, known) in sets.iter().zip(&known) {
+                assert!((0..cells).all(|cell| set.has(cell) == known.contains(&cell)));
+                assert!(set.iter().eq(known.iter().copied()), "{cells}");
+            }
+            let [mut a, b] = sets;
+            let is_new = !known[1].is_subset(&known[0]);
+            assert_eq!(a.join(&b), is_new, "{cells}");
+            assert!(a.iter().eq(known[0].union(&known[1]).copied()), "{cells}");
+            assert!(!a.join(&b), "nothing is new the second time");
+        }
+    }
+
+    /// Times in random ranges below 40.
+    fn random_ranges(random: &mut fastrand::Rng) -> Ranges {
+        let mut ranges = Ranges::default();
+        for _ in 0..random.usize(..5) {
+            let start = random.u32(..38);
+            ranges.add(start, start + random.u32(1..6).min(40 - start));
+        }
+        ranges
+    }
+
+    fn times(ranges: &Ranges) -> BTreeSet<u32> {
+        ranges.0.iter().flat_map(|(start, end)| *start..*end).collect()
+    }
+
+    #[test]
+    fn ranges_are_sets_of_times() {
+        let mut random = fastrand::Rng::with_seed(2);
+        let (mut apart, mut met) = (0, 0);
+        for _ in 0..2000 {
+            let [mut a, mut b] = [random_ranges(&mut random), random_ranges(&mut random)];
+            let (of_a, of_b) = (times(&a), times(&b));
+            a.tidy();
+            b.tidy();
+            assert_eq!((times(&a), times(&b)), (of_a.clone(), of_b.clone()));
+            assert!(a.0.windows(2).all(|pair| pair[0].1 < pair[1].0), "{a:?}");
+            assert_eq!(a.length() as usize, of_a.len());
+            let overlap = !of_a.is_disjoint(&of_b);
+            (met, apart) = (met + u32::from(overlap), apart + u32::from(!overlap));
+            assert_eq!(a.overlaps(&b), overlap, "{a:?} {b:?}");
+            assert_eq!(b.overlaps(&a), overlap, "{a:?} {b:?}");
+            let mut taken = Taken::default();
+            taken.take(&a);
+            assert_eq!(taken.is_free(&b), !overlap, "{a:?} {b:?}");
+            if !overlap {
+                taken.take(&b);
+                let third = random_ranges(&mut random);
+                let free = times(&third)
+                    .iter()
+                    .all(|time| !of_a.contains(time) && !of_b.contains(time));
+                assert_eq!(taken.is_free(&third), free);
+            }
+            a.join(&b);
+            assert_eq!(times(&a), of_a.union(&of_b).copied().collect());
+            assert!(a.0.windows(2).all(|pair| pair[0].1 < pair[1].0), "{a:?}");
+        }
+        assert!(apart > 200 && met > 200, "{apart} {met}");
+    }
+
+    /// Blocks of moves and sums between few cells, with ends of every kind.
+    fn random_nodes(random: &mut fastrand::Rng) -> Nodes {
+        let cells = random.u32(2..9);
+        let count = random.usize(1..6);
+        let blocks = (0..count).map(|at| {
+            let nodes = (0..random.usize(..4)).map(|_| {
+                let src = (0..random.usize(1..3)).map(|_| Operand::one(Src::Cell(random.u32(..cells))));
+                let src = src.collect();
+                Node::new(MOVE, vec![random.u32(..cells)], src, None)
+            });
+            let nodes = nodes.collect();
+            let end = match random.u8(..4) {
+                _ if at + 1 == count => End::Stop,
+                0 => End::Jump(random.usize(..count)),
+                1 => End::Discard,
+                _ => End::Branch {
+                    a: Src::Cell(random.u32(..cells)),
+                    b: Src::Const(0),
+                    condition: Condition::Ne,
+                    then: random.usize(..count),
+                    other: at + 1,
+                },
+            };
+            NodeBlock { nodes, end }
+        });
+        Nodes {
+            blocks: blocks.collect(),
+            cells,
+            outputs: vec![random.u32(..cells)],
+            ..Nodes::default()
+        }
+    }
+
+    /// Whether a cell is read from a place of a block on, before it is written: all ways are walked.
+    fn is_read(nodes: &Nodes, cell: Cell, from: (usize, usize), seen: &mut BTreeSet<usize>) -> bool {
+        let (block, first) = from;
+        let data = &nodes.blocks[block];
+        for node in &data.nodes[first..] {
+            if node.reads().any(|(read, _)| read == cell) {
+                return true;
+            }
+            if node.dst.contains(&cell) {
+                return false;
+            }
+        }
+        if data.end.reads().contains(&cell) || data.end == End::Stop && nodes.outputs.contains(&cell) {
+            return true;
+        }
+        let next = data.end.targets();
+        next.into_iter()
+            .any(|to| seen.insert(to) && is_read(nodes, cell, (to, 0), seen))
+    }
+
+    #[test]
+    fn cells_live_where_they_are_read_later() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let mut alive = 0;
+        for _ in 0..500 {
+            let nodes = random_nodes(&mut random);
+            let out = live_out(&nodes);
+            let ranges = ranges(&nodes);
+            let mut base = 0;
+            for (at, block) in nodes.blocks.iter().enumerate() {
+                let count = block.nodes.len();
+                for cell in 0..nodes.cells {
+                    let behind = |place: usize| is_read(&nodes, cell, (at, place), &mut BTreeSet::new());
+                    // Behind the block: the end's own reads aside.
+                    let outside = block.end == End::Stop && nodes.outputs.contains(&cell)
+                        || block
+                            .end
+                            .targets()
+                            .into_iter()
+                            .any(|to| is_read(&nodes, cell, (to, 0), &mut BTreeSet::from([to])));
+                    assert_eq!(out[at].has(cell), outside, "{nodes:?}: {cell} behind {at}");
+                    let held = times(&ranges[cell as usize]);
+                    for place in 0..count {
+                        // A node reads at an even time and writes at the odd one behind it.
+                        let time = base + 2 * place as u32 + 1;
+                        let wanted = behind(place + 1) || block.nodes[place].dst.contains(&cell);
+                        assert_eq!(held.contains(&time), wanted, "{nodes:?}: {cell} behind {place} of {at}");
+                    }
+                    assert_eq!(held.contains(&(base + 2 * count as u32 + 1)), outside, "{nodes:?}");
+                    alive += u32::from(outside);
+                }
+                base += 2 * count as u32 + 2;
+            }
+        }
+        assert!(alive > 500, "{alive}");
+    }
+}

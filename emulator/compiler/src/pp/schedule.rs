@@ -433,3 +433,315 @@ fn taken_with(word: &Taken, node: &Node, unit: Unit) -> Option<Taken> {
     new.occupy(unit);
     Some(new)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::node::{Cond, Coord, Tex, VaryingLoad};
+    use super::*;
+    use std::collections::BTreeSet;
+    use utgard::pp::{AccOp, Alignment, Condition, ScalarFunction, VaryingKind};
+
+    #[test]
+    fn fields_hold_four_halves_each() {
+        for count in 0..7usize {
+            let halves: Vec<u16> = (0..count as u16).collect();
+            let mut field = Halves::default();
+            for (at, half) in halves.iter().enumerate() {
+                assert_eq!(field.add(*half), at < 4);
+            }
+            // What is there takes no more room.
+            assert!(halves.iter().take(4).all(|half| field.add(*half)));
+            assert_eq!(*field, halves[..count.min(4)]);
+        }
+        // Operands after one another: each whole in a field, the first that has room.
+        type Row<'a> = (&'a [&'a [u16]], [&'a [u16]; 2], bool);
+        let rows: [Row<'_>; 9] = [
+            (&[&[]], [&[], &[]], true),
+            (&[&[1, 2], &[2, 3]], [&[1, 2, 3], &[]], true),
+            (&[&[1, 2, 3], &[4]], [&[1, 2, 3, 4], &[]], true),
+            (&[&[1, 2, 3], &[4, 5]], [&[1, 2, 3], &[4, 5]], true),
+            (&[&[1, 2, 3, 4], &[1, 5]], [&[1, 2, 3, 4], &[1, 5]], true),
+            (
+                &[&[1, 2, 3, 4], &[5, 6, 7, 8], &[8, 5]],
+                [&[1, 2, 3, 4], &[5, 6, 7, 8]],
+                true,
+            ),
+            (
+                &[&[1, 2, 3, 4], &[5, 6, 7, 8], &[1, 8]],
+                [&[1, 2, 3, 4], &[5, 6, 7, 8]],
+                false,
+            ),
+            (&[&[1, 2, 3], &[4, 5, 6], &[7]], [&[1, 2, 3, 7], &[4, 5, 6]], true),
+            (
+                &[&[1, 2, 3, 4], &[5, 6, 7], &[8, 9]],
+                [&[1, 2, 3, 4], &[5, 6, 7]],
+                false,
+            ),
+        ];
+        for (operands, wanted, fits) in rows {
+            let mut fields = [Halves::default(); 2];
+            let placed = operands.iter().all(|halves| place_constants(&mut fields, halves));
+            assert_eq!(
+                (placed, fields.each_ref().map(|field| &**field)),
+                (fits, wanted),
+                "{operands:?}"
+            );
+        }
+    }
+
+    /// One source for each component, of four cells or of constants.
+    fn operand(random: &mut fastrand::Rng, count: usize, may_be_constant: bool) -> Operand {
+        let is_constant = may_be_constant && random.u8(..3) == 0;
+        let comps = (0..count).map(|_| match is_constant {
+            true => Src::Const((random.u8(..12) as f32).to_bits()),
+            false => Src::Cell(random.u32(..10)),
+        });
+        Operand {
+            comps: comps.collect(),
+            negate: random.u8(..4) == 0,
+            absolute: random.u8(..4) == 0,
+        }
+    }
+
+    fn random_node(random: &mut fastrand::Rng) -> Node {
+        let count = random.usize(1..=3);
+        // Different cells.
+        let first = random.u32(..10);
+        let dst: Vec<u32> = (0..count as u32).map(|at| (first + at) % 10).collect();
+        let two = |random: &mut fastrand::Rng, count| vec![operand(random, count, true), operand(random, count, true)];
+        let load = |temporary: bool, index: i32| LoadAt {
+            temporary,
+            index,
+            alignment: Alignment::Float,
+            offset: None,
+        };
+        let varying = VaryingLoad {
+            kind: VaryingKind::Plain,
+            index: 0,
+            alignment: Alignment::Vec2,
+        };
+        let alu = |mul, acc| Kind::Alu { mul, acc };
+        match random.u8(..11) {
+            0 => Node::new(alu(Some(MulOp::Mul), None), dst, two(random, count), None),
+            1 => Node::new(alu(None, Some(AccOp::Add)), dst, two(random, count), None),
+            2 => Node::new(alu(Some(MulOp::Min), Some(AccOp::Min)), dst, two(random, count), None),
+            3 => Node::mov(dst, operand(random, count, true), None),
+            4 => Node::new(Kind::Sum, dst[..1].to_vec(), vec![operand(random, 3, false)], None),
+            5 => {
+                let cond = match random.bool() {
+                    true => Cond::Value(operand(random, 1, false)),
+                    false => Cond::Compare(MulOp::Gt, operand(random, 1, true), operand(random, 1, true)),
+                };
+                Node::new(Kind::Select(cond), dst, two(random, count), None)
+            }
+            6 => {
+                let function = Kind::Function(ScalarFunction::Rcp);
+                Node::new(function, dst[..1].to_vec(), vec![operand(random, 1, false)], None)
+            }
+            7 => Node::new(Kind::Varying(varying), dst, Vec::new(), None),
+            8 => {
+                let store = Kind::Store {
+                    index: random.i32(-3..0),
+                    offset: None,
+                };
+                Node::new(store, Vec::new(), vec![operand(random, 1, false)], None)
+            }
+            9 => Node {
+                load: Some(load(random.bool(), random.i32(-3..0))),
+                ..Node::mov(dst[..1].to_vec(), Operand::one(Src::Load(0)), None)
+            },
+            _ => Node {
+                tex: Some(Tex {
+                    unit: 0,
+                    cube: false,
+                    coord: match random.bool() {
+                        true => Coord::Varying(varying),
+                        false => Coord::Register(operand(random, 2, false)),
+                    },
+                    lod: random.bool().then(|| (random.u32(..10), true)),
+                }),
+                ..Node::mov(dst[..1].to_vec(), Operand::one(Src::Tex(0)), None)
+            },
+        }
+    }
+
+    /// The stage in which a node in a unit reads a cell first and last.
+    fn read_stages(node: &Node, unit: Unit, cell: u32) -> Option<(u8, u8)> {
+        let stages: BTreeSet<u8> = node
+            .reads()
+            .filter(|(read, _)| *read == cell)
+            .map(|(_, at)| match at {
+                ReadAt::Stage(stage) => stage,
+                ReadAt::Unit => unit.stage(),
+            })
+            .collect();
+        Some((*stages.first()?, *stages.last()?))
+    }
+
+    /// What one node and a later one of the block owe each other, where they stand: word, and unit.
+    fn in_order(
+        (a, [at_a, word_a], unit_a): (&Node, [usize; 2], Unit),
+        (b, [at_b, word_b], unit_b): (&Node, [usize; 2], Unit),
+        nodes: &[Node],
+        conservative: bool,
+    ) -> bool {
+        if word_a > word_b {
+            let stores = |node: &Node| matches!(node.kind, Kind::Store { .. });
+            let loads = |node: &Node| node.load.is_some_and(|load| load.temporary);
+            let apart = stores(a) && (loads(b) || stores(b)) || loads(a) && stores(b);
+            let reads = |x: &Node, y: &Node| x.reads().any(|(cell, _)| y.dst.contains(&cell));
+            let hidden = |cell: &u32| nodes[at_a + 1..at_b].iter().any(|node| node.dst.contains(cell));
+            let raw = a
+                .dst
+                .iter()
+                .any(|cell| !hidden(cell) && b.reads().any(|(read, _)| read == *cell));
+            return !(apart || raw || reads(a, b) || a.dst.iter().any(|cell| b.dst.contains(cell)));
+        }
+        if word_a < word_b {
+            return true;
+        }
+        let stores = |node: &Node| matches!(node.kind, Kind::Store { .. });
+        if stores(a) && (stores(b) || b.load.is_some_and(|load| load.temporary)) {
+            return false;
+        }
+        let handed_on = matches!(
+            (unit_a, unit_b),
+            (Unit::VecMul, Unit::VecAcc) | (Unit::FloatMul, Unit::FloatAcc) | (Unit::Varying, _)
+        );
+        (0..10).all(|cell| {
+            let hidden = nodes[at_a + 1..at_b].iter().any(|node| node.dst.contains(&cell));
+            let (wrote, writes) = (a.dst.contains(&cell), b.dst.contains(&cell));
+            let raw = !wrote
+                || hidden
+                || read_stages(b, unit_b, cell)
+                    .is_none_or(|(first, _)| unit_a.stage() < first && (handed_on || !conservative));
+            let war = !writes || read_stages(a, unit_a, cell).is_none_or(|(_, last)| last <= unit_b.stage());
+            let waw = !wrote || !writes || unit_a.stage() < unit_b.stage();
+            raw && war && waw
+        })
+    }
+
+    #[test]
+    fn instructions_keep_the_order_that_nodes_need() {
+        let mut random = fastrand::Rng::with_seed(9);
+        let (mut words, mut packed) = (0, 0);
+        for round in 0..600 {
+            let mut nodes: Vec<Node> = (0..random.usize(1..12)).map(|_| random_node(&mut random)).collect();
+            for (at, node) in nodes.iter_mut().enumerate() {
+                node.order = at as u32;
+            }
+            let end = match round % 3 {
+                0 => End::Stop,
+                1 => End::Discard,
+                _ => End::Branch {
+                    a: Src::Cell(0),
+                    b: Src::Const(1.5f32.to_bits()),
+                    condition: Condition::Lt,
+                    then: 0,
+                    other: 1,
+                },
+            };
+            let block = NodeBlock { nodes, end };
+            let graph = graph(&block.nodes);
+            for mode in [(false, false), (true, false), (false, true), (true, true)] {
+                let mode = Mode {
+                    in_order: mode.0,
+                    conservative: mode.1,
+                };
+                let scheduled = pack(&block, &graph, mode);
+                let mut places = vec![None; block.nodes.len()];
+                for (number, word) in scheduled.words.iter().enumerate() {
+                    let mut busy = BTreeSet::new();
+                    for (node, unit) in &word.nodes {
+                        assert!(places[*node].replace((number, *unit)).is_none());
+                        assert!(units(&block.nodes[*node], mode).contains(unit));
+                        assert!(busy.insert(*unit as u8), "{unit:?} does two things");
+                        if let Kind::Select(_) = block.nodes[*node].kind {
+                            assert!(busy.insert(Unit::FloatMul as u8), "a select's condition has its unit");
+                        }
+                    }
+                    let has = |wanted: Unit| word.nodes.iter().any(|(_, unit)| *unit == wanted);
+                    assert!(!(has(Unit::Store) && has(Unit::Combine)));
+                    let nodes = || word.nodes.iter().map(|(node, _)| &block.nodes[*node]);
+                    let looks = nodes().filter(|node| node.tex.is_some()).count();
+                    assert!(looks + usize::from(has(Unit::Varying)) <= 1);
+                    assert!(
+                        nodes()
+                            .filter_map(|node| node.load)
+                            .all(|load| word.taken.load == Some(load))
+                    );
+                    for operand in nodes().flat_map(operands) {
+                        let halves = constants(operand);
+                        let holds = |field: &Halves| halves.iter().all(|half| field.contains(half));
+                        assert!(word.taken.constants.iter().any(holds), "{operand:?}");
+                    }
+                }
+                let places: Vec<(usize, Unit)> = places.into_iter().map(|place| place.expect("a place")).collect();
+                for b in 0..places.len() {
+                    for a in 0..b {
+                        let of = |at: usize| (&block.nodes[at], [at, places[at].0], places[at].1);
+                        assert!(
+                            in_order(of(a), of(b), &block.nodes, mode.conservative),
+                            "{a} at {:?} and {b} at {:?} of {:?}",
+                            places[a],
+                            places[b],
+                            block.nodes
+                        );
+                    }
+                }
+                let last = scheduled.words.last().expect("an instruction");
+                match block.end {
+                    End::Discard => assert!(last.nodes.is_empty(), "a discard's instruction does nothing else"),
+                    End::Branch { .. } => assert!(last.taken.constants[0].contains(&half_of(1.5f32.to_bits()))),
+                    _ => {}
+                }
+                (words, packed) = (words + scheduled.words.len(), packed + places.len());
+            }
+        }
+        // Far fewer instructions than operations.
+        println!("{packed} nodes in {words} instructions");
+        assert!(3 * words < 2 * packed, "{packed} nodes in {words} instructions");
+    }
+
+    /// Whether the combine unit can do a product: one number for all components, and the other operand without signs.
+    #[test]
+    fn combines_take_one_number_times_a_vector() {
+        let cells = |first: u32, same: bool, negate: bool| Operand {
+            comps: (0..3)
+                .map(|at| Src::Cell(if same { first } else { first + at }))
+                .collect(),
+            negate,
+            absolute: false,
+        };
+        let absolute = Operand {
+            absolute: true,
+            ..cells(4, false, false)
+        };
+        let (vector, other) = (cells(0, false, false), cells(4, false, false));
+        let (number, minus) = (cells(8, true, false), cells(8, true, true));
+        let negative = cells(4, false, true);
+        for (a, b, factor) in [
+            (&vector, &other, None),
+            (&number, &vector, Some(0)),
+            (&vector, &number, Some(1)),
+            (&minus, &vector, Some(0)),
+            (&vector, &minus, Some(1)),
+            (&number, &negative, None),
+            (&number, &absolute, None),
+            (&number, &minus, Some(1)),
+            (&number, &number, Some(0)),
+        ] {
+            let product = |op: MulOp, modifier: Modifier| {
+                let kind = Kind::Alu {
+                    mul: Some(op),
+                    acc: None,
+                };
+                let node = Node::new(kind, vec![10, 11, 12], vec![a.clone(), b.clone()], None);
+                scalar_factor(&Node { modifier, ..node })
+            };
+            assert_eq!(product(MulOp::Mul, Modifier::None), factor, "{a:?} {b:?}");
+            assert_eq!(product(MulOp::Min, Modifier::None), None);
+            assert_eq!(product(MulOp::Mul, Modifier::Saturate), None);
+        }
+    }
+}
