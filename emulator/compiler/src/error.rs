@@ -228,6 +228,68 @@ mod tests {
         assert!(whole.ends_with("1 | a!b\n  |  ^"), "{whole}");
     }
 
+    /// Line, column and carets of each kind of place; a place that is in no text has none.
+    #[test]
+    fn places_are_shown() {
+        let text = "first\nsecond line\n\u{fc}ber";
+        let carets = |line: u32, text: &str, column: usize, count: usize| {
+            let (before, under) = (" ".repeat(column - 1), "^".repeat(count));
+            format!("s:{line}:{column}: limit: no\n  |\n{line} | {text}\n  | {before}{under}")
+        };
+        for (span, wanted) in [
+            (0..5, carets(1, "first", 1, 5)),
+            (2..3, carets(1, "first", 3, 1)),
+            (2..2, carets(1, "first", 3, 1)),
+            // To the end of the line at most.
+            (2..9, carets(1, "first", 3, 3)),
+            (2..99, carets(1, "first", 3, 1)),
+            (5..6, carets(1, "first", 6, 1)),
+            (6..12, carets(2, "second line", 1, 6)),
+            (13..17, carets(2, "second line", 8, 4)),
+            (18..20, carets(3, "\u{fc}ber", 1, 1)),
+            (20..23, carets(3, "\u{fc}ber", 2, 3)),
+            (23..24, carets(3, "\u{fc}ber", 5, 1)),
+            (24..25, "s: limit: no".to_owned()),
+        ] {
+            let error = Error::limit("no").at(Some(span.clone()));
+            assert_eq!(error.render("s", text), wanted, "{span:?}");
+        }
+        let plain = || Error::unsupported("no");
+        let inside = plain().inside("f").inside("g");
+        assert_eq!(inside.function(), Some("f"));
+        assert_eq!(inside.render("s", text), "s: unsupported: no (in the function f)");
+        assert!(
+            inside
+                .clone()
+                .at(Some(0..1))
+                .render("s", text)
+                .starts_with("s:1:1: unsupported: no\n")
+        );
+        let of_file = inside.at(Some(3..4)).at_offset(Some(0));
+        assert_eq!((of_file.offset(), of_file.span()), (Some(0), None));
+        assert_eq!(of_file.render("s", text), "s: unsupported: no (byte offset 0)");
+        assert_eq!(plain().at_offset(Some(1)).at_offset(Some(2)).offset(), Some(1));
+        // The first place stays; it can be moved, and taken away.
+        let placed = plain().at(None).at(Some(1..2)).at(Some(3..4));
+        assert_eq!(placed.span(), Some(1..2));
+        assert_eq!(
+            placed.clone().map_span(|span| span.start + 5..span.end + 5).span(),
+            Some(6..7)
+        );
+        assert_eq!(placed.clone().without_place().span(), None);
+        // Equal are errors of the same kind, words and place, wherever they come from.
+        assert_eq!(placed, plain().inside("f").at(Some(1..2)));
+        for other in [
+            plain(),
+            plain().at(Some(1..3)),
+            Error::limit("no").at(Some(1..2)),
+            Error::unsupported("yes").at(Some(1..2)),
+        ] {
+            assert_ne!(placed, other);
+        }
+        assert_eq!(Error::invalid("no").to_string(), "invalid: no");
+    }
+
     #[test]
     fn is_one_word_and_has_a_source() {
         assert_eq!(size_of::<Error>(), size_of::<usize>());

@@ -2,6 +2,8 @@
 //! that the interpreter computes for each program.
 #![allow(missing_docs)]
 
+#[cfg(feature = "glslang")]
+mod bounds;
 #[path = "../../../../tests/it/files.rs"]
 #[allow(dead_code)] // other tests use the rest
 mod common;
@@ -9,8 +11,14 @@ mod corpora;
 mod damage;
 #[cfg(feature = "glslang")]
 mod es;
+#[cfg(feature = "glslang")]
+mod interface;
+mod operands;
+#[cfg(feature = "glslang")]
+mod optimised;
 mod orientation;
 mod own;
+mod pressure;
 mod random;
 mod refusals;
 mod report;

@@ -289,6 +289,54 @@ fn in_wgsl() {
     refused(&compute, of(Language::Wgsl, ShaderStage::Compute));
 }
 
+/// Functions that the processors have nothing for, by their names; those that only fragments have.
+#[test]
+fn functions_are_refused_by_name() {
+    let rows = [
+        ("CountOneBits", "countOneBits(u32(v.x))"),
+        ("CountLeadingZeros", "countLeadingZeros(u32(v.x))"),
+        ("CountTrailingZeros", "countTrailingZeros(u32(v.x))"),
+        ("ReverseBits", "reverseBits(u32(v.x))"),
+        ("ExtractBits", "extractBits(u32(v.x), 1u, 2u)"),
+        ("InsertBits", "insertBits(u32(v.x), 1u, 1u, 2u)"),
+        ("FirstLeadingBit", "firstLeadingBit(u32(v.x))"),
+        ("FirstTrailingBit", "firstTrailingBit(u32(v.x))"),
+        ("Pack4x8snorm", "pack4x8snorm(v)"),
+        ("Pack4x8unorm", "pack4x8unorm(v)"),
+        ("Pack2x16float", "pack2x16float(v.xy)"),
+        ("Unpack4x8unorm", "unpack4x8unorm(u32(v.x)).x"),
+        ("Unpack2x16float", "unpack2x16float(u32(v.x)).x"),
+        ("Ldexp", "ldexp(v.x, 2)"),
+        ("Modf", "modf(v.x).fract"),
+        ("Frexp", "frexp(v.x).fract"),
+    ];
+    let rows: Vec<Row> = rows
+        .iter()
+        .map(|(name, call)| wgsl(name, 3, "", &format!("return vec4f(f32({call}));")))
+        .collect();
+    refused(&rows, of(Language::Wgsl, ShaderStage::Fragment));
+    let vertex = |says: &'static str, globals: &str, body: &str| -> Row {
+        let text =
+            format!("{globals}\n@vertex fn vs(@location(0) v: vec4f) -> @builtin(position) vec4f {{\n{body}\n}}");
+        (says, 3, text)
+    };
+    let rows = [
+        vertex("QuantizeToF16", "", "return quantizeToF16(v);"),
+        vertex(
+            "textures in a vertex program",
+            "@group(0) @binding(0) var t: texture_2d<f32>; @group(0) @binding(1) var s: sampler;",
+            "return textureSampleLevel(t, s, v.xy, 0.0);",
+        ),
+        vertex("bit operations (|)", "", "return vec4f(f32(u32(v.x) | 3u));"),
+        vertex("bit operations (&)", "", "return vec4f(f32(u32(v.x) & 5u));"),
+        vertex("bit operations (<<)", "", "return vec4f(f32(u32(v.x) << 24u));"),
+        vertex("bit operations (>>)", "", "return vec4f(f32(u32(v.x) >> 24u));"),
+    ];
+    refused(&rows, of(Language::Wgsl, ShaderStage::Vertex));
+    let taken = wgsl("", 3, "", "return quantizeToF16(v);").2;
+    assert!(of(Language::Wgsl, ShaderStage::Fragment)(&taken).is_ok());
+}
+
 #[test]
 fn in_glsl() {
     let rows = [

@@ -1,7 +1,8 @@
 //! Operators and functions of the shading languages against the formulas of their specifications: what a program
 //! computes by the compiler's own form, and on the scalar engine, is what the text says.
 
-use crate::run::{Tally, random_scalars, vertex, vertex_bounds, well_formed};
+use crate::run::{Tally, fragment_colors, random_scalars, vertex, vertex_bounds, vertex_outputs, well_formed};
+use emulator::exec::inputs::Plane;
 use skrymir_compiler::interp::Bounded;
 use skrymir_compiler::ir::Output;
 use skrymir_compiler::{Compiled, Input, Options, compile};
@@ -45,6 +46,11 @@ fn length(a: &[f64]) -> f64 {
 /// The integers of a vector.
 fn whole(a: Vec4) -> [i64; 4] {
     a.map(|a| (a * 8.0).trunc() as i64)
+}
+
+/// The integers of a vector, for bodies: none hangs on the last bit of a number.
+fn near(a: Vec4) -> [i64; 4] {
+    a.map(|a| (a * 8.0 + 0.1).floor() as i64)
 }
 
 fn integers(a: Vec4, b: Vec4, f: impl Fn(i64, i64) -> i64) -> Vec4 {
@@ -481,6 +487,158 @@ const WGSL: &[Row] = &[
     ),
 ];
 
+/// Bodies of functions in WGSL, of `a`, `b`, `i` and `j`.
+const BODIES: &[Row] = &[
+    (
+        "var o = vec4f(); switch i.x & 3 { case 0: { o = a; } case 1, 2: { o = b; } default: { o = a + b; } } return o;",
+        |a, b| match near(a)[0] & 3 {
+            0 => a,
+            1 | 2 => b,
+            _ => both(a, b, |a, b| a + b),
+        },
+        EXACT,
+    ),
+    (
+        "switch i.x & 3 { default: { return a; } case 2: { return b; } }",
+        |a, b| if near(a)[0] & 3 == 2 { b } else { a },
+        0.0,
+    ),
+    (
+        "var o = a; switch 2 { case 1: { o = b; } case 2: { o = b * 2.0; if i.x > 0 { break; } o = b * 3.0; } default: { } } return o;",
+        |a, b| each(b, |b| if near(a)[0] > 0 { b * 2.0 } else { b * 3.0 }),
+        EXACT,
+    ),
+    (
+        "var o = a; for (var n = 0; n < 6; n++) { switch n { case 1: { continue; } case 4: { o = -o; } default: { } } o += b; } return o;",
+        |a, b| both(a, b, |a, b| -(a + 3.0 * b) + 2.0 * b),
+        EXACT,
+    ),
+    (
+        "var o = 0.0; var n = 0; loop { if n == 3 { n += 2; continue; } o += a.x; continuing { n++; break if n > 7; } } return vec4f(o, f32(n), a.x, 1.0);",
+        |a, _| [5.0 * a[0], 8.0, a[0], 1.0],
+        EXACT,
+    ),
+    (
+        "var o = 0.0; var n = i.x & 7; while n > 0 { n--; if n == 2 { continue; } o += 1.0; } return vec4f(o);",
+        |a, _| {
+            let n = near(a)[0] & 7;
+            all((n - i64::from(n > 2)) as f64)
+        },
+        0.0,
+    ),
+    (
+        "for (var n = 0; n < 40; n++) { for (var m = 0; m < 40; m++) { if n * 8 + m == (i.x & 31) { return vec4f(f32(n), f32(m), a.y, b.x); } } } return vec4f();",
+        |a, b| {
+            let wanted = near(a)[0] & 31;
+            // All of the first row that comes to it.
+            [0.0, wanted as f64, a[1], b[0]]
+        },
+        EXACT,
+    ),
+    (
+        "var o = a; o[i.x & 3] = 5.0; o[j.y & 3] += b.x; return o;",
+        |a, b| {
+            let mut o = a;
+            o[(near(a)[0] & 3) as usize] = 5.0;
+            o[(near(b)[1] & 3) as usize] += b[0];
+            o
+        },
+        EXACT,
+    ),
+    (
+        "var m = array<vec2f, 3>(a.xy, a.zw, b.xy); m[i.x & 1] = b.zw; m[j.x & 1][i.y & 1] = 7.0; return vec4f(m[0], m[1]) + m[2].xyxy;",
+        |a, b| {
+            let mut m = [[a[0], a[1]], [a[2], a[3]]];
+            m[(near(a)[0] & 1) as usize] = [b[2], b[3]];
+            m[(near(b)[0] & 1) as usize][(near(a)[1] & 1) as usize] = 7.0;
+            [m[0][0] + b[0], m[0][1] + b[1], m[1][0] + b[0], m[1][1] + b[1]]
+        },
+        EXACT,
+    ),
+    (
+        "var m = mat4x4f(a, b, a.wzyx, b.wzyx); m[i.x & 3] = vec4f(1.0, 2.0, 3.0, 4.0); m[j.x & 3][i.y & 3] = 9.0; return m[0] + m[1] * 2.0 + m[2] * 4.0 + m[i.z & 3];",
+        |a, b| {
+            let turned = |v: Vec4| -> Vec4 { std::array::from_fn(|n| v[3 - n]) };
+            let mut m = [a, b, turned(a), turned(b)];
+            let at = |value: i64| (value & 3) as usize;
+            m[at(near(a)[0])] = [1.0, 2.0, 3.0, 4.0];
+            m[at(near(b)[0])][at(near(a)[1])] = 9.0;
+            std::array::from_fn(|n| m[0][n] + m[1][n] * 2.0 + m[2][n] * 4.0 + m[at(near(a)[2])][n])
+        },
+        EXACT,
+    ),
+    (
+        "var l = array<f32, 7>(); for (var n = 0; n < 7; n++) { l[n] = a.x * f32(n); } l[i.y & 3] = b.x; l[(j.y & 3) + 1] += 2.0; return vec4f(l[0], l[1], l[(i.z & 3) + 2], l[6]);",
+        |a, b| {
+            let mut l: [f64; 7] = std::array::from_fn(|n| a[0] * n as f64);
+            l[(near(a)[1] & 3) as usize] = b[0];
+            l[(near(b)[1] & 3) as usize + 1] += 2.0;
+            [l[0], l[1], l[(near(a)[2] & 3) as usize + 2], l[6]]
+        },
+        EXACT,
+    ),
+    (
+        "var l = array<array<vec2f, 3>, 2>(); for (var n = 0; n < 3; n++) { l[0][n] = a.xy * f32(n); l[1][n] = a.zw + f32(n); } l[i.x & 1][j.x & 1] = b.xy; l[j.y & 1][2][i.y & 1] = 3.5; return vec4f(l[0][0] + l[0][2], l[1][j.z & 1] + l[1][2]);",
+        |a, b| {
+            let mut l: [[[f64; 2]; 3]; 2] = [
+                std::array::from_fn(|n| [a[0] * n as f64, a[1] * n as f64]),
+                std::array::from_fn(|n| [a[2] + n as f64, a[3] + n as f64]),
+            ];
+            let bit = |value: i64| (value & 1) as usize;
+            l[bit(near(a)[0])][bit(near(b)[0])] = [b[0], b[1]];
+            l[bit(near(b)[1])][2][bit(near(a)[1])] = 3.5;
+            let part = |at: usize| l[0][0][at] + l[0][2][at];
+            let other = |at: usize| l[1][bit(near(b)[2])][at] + l[1][2][at];
+            [part(0), part(1), other(0), other(1)]
+        },
+        EXACT,
+    ),
+    (
+        "var s = S(a.x, b.xy, array<f32, 3>(1.0, 2.0, a.y)); s.l[i.x & 1] = b.w; s.v.y += 1.0; let t = s; s.x = 8.0; return vec4f(t.x + s.x, t.v, t.l[0] + t.l[1] * 2.0 + t.l[2]);",
+        |a, b| {
+            let mut l = [1.0, 2.0];
+            l[(near(a)[0] & 1) as usize] = b[3];
+            [a[0] + 8.0, b[0], b[1] + 1.0, l[0] + l[1] * 2.0 + a[1]]
+        },
+        EXACT,
+    ),
+    (
+        "var o = a; turn(&o, b.x); turn(&o, 1.0); return o;",
+        |a, b| [a[0] + b[0], a[1] + 1.0, a[2], a[3]],
+        EXACT,
+    ),
+    (
+        "kept[1] = a.x; kept[i.x & 3] = b.y; let n = count(); let m = count(); return vec4f(kept[1], kept[i.x & 3], n, m);",
+        |a, b| {
+            let at = near(a)[0] & 3;
+            [if at == 1 { b[1] } else { a[0] }, b[1], 1.0, 2.0]
+        },
+        EXACT,
+    ),
+    (
+        "let both = a.x > 0.0 && count() > 0.5; let either = b.x > 0.0 || count() > 5.0; return vec4f(f32(both), f32(either), count(), a.x);",
+        |a, b| {
+            let calls = truth(a[0] > 0.0) + truth(b[0] <= 0.0);
+            [truth(a[0] > 0.0), truth(b[0] > 0.0), calls + 1.0, a[0]]
+        },
+        EXACT,
+    ),
+    (
+        "return (mat2x2f(a.xy, a.zw) * 2.0 + mat2x2f(b.xy, b.zw) - mat2x2f(1.0, 2.0, 3.0, 4.0))[i.x & 1].xyxy * vec4f(1.0, 1.0, 0.5, 2.0);",
+        |a, b| {
+            let m: Vec4 = std::array::from_fn(|n| a[n] * 2.0 + b[n] - (n as f64 + 1.0));
+            let at = 2 * (near(a)[0] & 1) as usize;
+            [m[at], m[at + 1], m[at] * 0.5, m[at + 1] * 2.0]
+        },
+        EXACT,
+    ),
+    (
+        "const MASK = (12 | 3) ^ 5; const FAR = (1 << 4u) >> 2u; return vec4f(f32(MASK), f32(FAR), f32(MASK & 6), f32(-7 / 2 + -7 % 4));",
+        |_, _| [10.0, 4.0, 2.0, -6.0],
+        0.0,
+    ),
+];
+
 /// Functions that WGSL lacks, in GLSL 4.
 #[cfg(feature = "glslang")]
 const GLSL: &[Row] = &[
@@ -577,21 +735,118 @@ fn compare(row: &Row, name: &str, text: &str, tally: &mut Tally) {
     }
 }
 
+/// What the bodies call and keep.
+const FUNCTIONS: &str = "struct S { x: f32, v: vec2f, l: array<f32, 3> }
+    var<private> kept: array<f32, 4>; var<private> calls = 0.0;
+    fn turn(p: ptr<function, vec4f>, by: f32) { (*p).x += by; *p = (*p).yxzw; }
+    fn count() -> f32 { calls += 1.0; return calls; }";
+
+/// A row as a program of a stage.
+fn wgsl(row: &Row, stage: ShaderStage) -> String {
+    let is_body = row.0.contains("return");
+    let numbers = match is_body {
+        true => "let i = vec4i(floor(a * 8.0 + 0.1)); let j = vec4i(floor(b * 8.0 + 0.1));",
+        false => "let i = vec4i(a * 8.0); let j = vec4i(b * 8.0);",
+    };
+    let expression = if is_body { "body(a, b, i, j)" } else { row.0 };
+    let functions = match is_body {
+        true => format!(
+            "{FUNCTIONS} fn body(a: vec4f, b: vec4f, i: vec4i, j: vec4i) -> vec4f {{ {} }}",
+            row.0
+        ),
+        false => String::new(),
+    };
+    match stage {
+        ShaderStage::Vertex => format!(
+            "{functions} struct Out {{ @builtin(position) p: vec4f, @location(0) o: vec4f }}
+             @vertex fn main(@location(0) a: vec4f, @location(1) b: vec4f) -> Out {{
+               {numbers}
+               return Out(vec4f(0.0, 0.0, 0.0, 1.0), {expression}); }}"
+        ),
+        _ => format!(
+            "{functions} @fragment fn main(@location(0) a: vec4f, @location(1) b: vec4f) -> @location(0) vec4f {{
+               {numbers}
+               return {expression}; }}"
+        ),
+    }
+}
+
+/// Calls a function with the programs of all rows: name and source.
+pub(crate) fn each_operation(mut f: impl FnMut(&str, &Source<'_>)) {
+    for stage in [ShaderStage::Vertex, ShaderStage::Fragment] {
+        for row in WGSL.iter().chain(BODIES) {
+            let text = wgsl(row, stage);
+            let source = Source::new("row.wgsl", text.as_bytes()).expect("a source");
+            f(&format!("{stage:?} {}", row.0), &source.stage(stage));
+        }
+    }
+}
+
 #[test]
 fn wgsl_computes_what_it_says() {
     let mut tally = Tally::default();
     for row in WGSL {
-        let text = format!(
-            "struct Out {{ @builtin(position) p: vec4f, @location(0) o: vec4f }}
-             @vertex fn main(@location(0) a: vec4f, @location(1) b: vec4f) -> Out {{
-               let i = vec4i(a * 8.0);
-               let j = vec4i(b * 8.0);
-               return Out(vec4f(0.0, 0.0, 0.0, 1.0), {}); }}",
-            row.0
-        );
-        compare(row, "row.wgsl", &text, &mut tally);
+        compare(row, "row.wgsl", &wgsl(row, ShaderStage::Vertex), &mut tally);
     }
     println!("{} rows of WGSL, {} numbers compared", WGSL.len(), tally.compared);
+}
+
+/// Whether a number that a processor computed is a row's; `tolerance` is in parts of it.
+fn is_near(have: f32, want: f64, tolerance: f64) -> bool {
+    (f64::from(have) - want).abs() <= tolerance * want.abs().max(1.0)
+}
+
+/// Bodies on the scalar engine: where a choice hangs on equal numbers, results have no bounds.
+#[test]
+fn bodies_compute_what_they_say() {
+    for row in BODIES {
+        let text = wgsl(row, ShaderStage::Vertex);
+        let source = Source::new("row.wgsl", text.as_bytes()).expect("a source");
+        let input = source.stage(ShaderStage::Vertex);
+        let compiled = compile(Input::Source(&input), &Options::default()).expect(row.0);
+        for seed in 0..48 {
+            let attributes = random_scalars(&mut fastrand::Rng::with_seed(seed), 8);
+            let vector = |at: usize| -> Vec4 { std::array::from_fn(|n| f64::from(attributes[at + n])) };
+            let want = (row.1)(vector(0), vector(4));
+            let have = vertex_outputs(row.0, &compiled, &[], &attributes)[1];
+            let near = have.into_iter().zip(want).all(|(have, want)| is_near(have, want, NEAR));
+            assert!(near, "{} of {attributes:?}: {have:?} for {want:?}", row.0);
+        }
+    }
+}
+
+/// The fragment processor has units of its own for most operations.
+#[test]
+fn fragments_compute_what_they_say() {
+    // Numbers of eleven bits.
+    const HALF: f64 = 0.02;
+    for row in WGSL.iter().chain(BODIES) {
+        let text = wgsl(row, ShaderStage::Fragment);
+        let source = Source::new("row.wgsl", text.as_bytes()).expect("a source");
+        let input = source.stage(ShaderStage::Fragment);
+        for conservative in [false, true] {
+            let compiled = compile(Input::Source(&input), &Options { conservative }).expect(row.0);
+            well_formed(row.0, &compiled.program);
+            for seed in 0..8 {
+                let numbers = random_scalars(&mut fastrand::Rng::with_seed(seed), 8);
+                let planes: Vec<Plane> = numbers
+                    .iter()
+                    .map(|base| Plane {
+                        base: *base,
+                        dx: 0.0,
+                        dy: 0.0,
+                    })
+                    .collect();
+                let vector = |at: usize| -> Vec4 { std::array::from_fn(|n| f64::from(numbers[at + n])) };
+                let want = (row.1)(vector(0), vector(4));
+                for have in fragment_colors(&compiled, &[], &planes) {
+                    let have = have.expect("a colour");
+                    let near = have.into_iter().zip(want).all(|(have, want)| is_near(have, want, HALF));
+                    assert!(near, "{} of {numbers:?}: {have:?} for {want:?}", row.0);
+                }
+            }
+        }
+    }
 }
 
 #[cfg(feature = "glslang")]
