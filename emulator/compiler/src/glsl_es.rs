@@ -223,7 +223,7 @@ mod tests {
                 Vertex,
                 "vec4 v ; vec2 w ;",
             ),
-            ("#version 300 es\nflat in int n;", Vertex, "flat int n ;"),
+            ("#version 300 es\nflat in int n;", Vertex, "int n ;"),
             (
                 "#version 300 es\nlayout(location = 0) out vec4 c;",
                 Fragment,
@@ -404,7 +404,7 @@ mod tests {
             ("const uint x = 1u ;", "const uint x = 1u ;"),
             ("uniform uint x ; uniform highp uvec2 y ;", "uint x ; uvec2 y ;"),
             ("mediump uint x = 1u ;", "uint x = 1u ;"),
-            ("flat out uvec4 x ;", "flat uvec4 x ;"),
+            ("flat out uvec4 x ;", "uvec4 x ;"),
             ("uniform mat2x3 m ;", "mat2x3 m ;"),
             ("uniform float sample ; x = sample ;", "float sample_u ; x = sample_u ;"),
             (

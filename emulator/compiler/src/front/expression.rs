@@ -137,6 +137,9 @@ impl<'a> Front<'a> {
             return Ok(Ev::Place(place.clone()));
         }
         let variable = &self.module.global_variables[global];
+        if let Some(name) = self.not_interpolated(variable) {
+            return Err(Error::unsupported(format!("flat interpolation of {name}")).into());
+        }
         match self.module.types[variable.ty].inner {
             TypeInner::Image { .. } if !self.units.contains_key(&global) => {
                 Err(Error::unsupported("a texture that is neither two-dimensional nor a cube map").into())

@@ -3,7 +3,7 @@
 use super::place::{Owner, Place, Root, scalars};
 use super::{Coordinates, Ev, Front, Var, Walk};
 use crate::error::{Error, Result};
-use crate::glsl_es::Role;
+use crate::glsl_es::{Declared, Role};
 use crate::interface::{Sampler, Stage, TARGET_HEIGHT, Variable, end};
 use crate::ir::{Input, Op, Output, Span, Value};
 use loader::mbs::SymbolType;
@@ -78,13 +78,32 @@ impl<'a> Front<'a> {
         Ok(())
     }
 
+    fn declared(&self, global: &naga::GlobalVariable) -> Option<&'a Declared> {
+        self.roles?.get(global.name.as_deref()?)
+    }
+
     fn role(&self, global: &naga::GlobalVariable) -> Option<&'a Role> {
-        Some(&self.roles?.get(global.name.as_deref()?)?.role)
+        Some(&self.declared(global)?.role)
+    }
+
+    /// A varying of GLSL ES that is not interpolated, of which the hardware has none: its name.
+    pub(super) fn not_interpolated(&self, global: &naga::GlobalVariable) -> Option<&'a str> {
+        let declared = self.declared(global).filter(|declared| declared.flat)?;
+        match &declared.role {
+            Role::VaryingIn(name) => Some(name),
+            _ => None,
+        }
     }
 
     fn global(&mut self, handle: Handle<naga::GlobalVariable>, global: &'a naga::GlobalVariable) -> Walk {
         let ty = global.ty;
         let name = name(global);
+        if let Some(name) = self.not_interpolated(global) {
+            // Refused where it is read.
+            let leaves = self.leaves(ty, name)?;
+            self.add_varyings(leaves);
+            return Ok(());
+        }
         if let Some(role) = self.role(global) {
             return self.es_global(handle, ty, role.clone());
         }

@@ -13,6 +13,7 @@ const MAX_SAMPLER_ARRAY: u32 = 32;
 
 impl Rewriter {
     pub(super) fn declaration(&mut self, storage: &str) -> Result<()> {
+        let flat = std::mem::take(&mut self.flat);
         self.at += 1;
         while self.ident(0).is_some_and(|name| is_precision(&name)) {
             self.precision();
@@ -54,6 +55,10 @@ impl Rewriter {
                 };
                 let place = self.place(name_at);
                 self.out.declare(own.clone(), role, place);
+                self.out
+                    .roles
+                    .entry(own.clone())
+                    .and_modify(|declared| declared.flat = flat);
                 let after = std::mem::replace(&mut self.at, ty_at);
                 let spelled = self.own(&ty);
                 self.emit(&spelled);

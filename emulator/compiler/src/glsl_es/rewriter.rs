@@ -28,6 +28,8 @@ pub(super) struct Rewriter {
     /// Structures without a name so far.
     pub(super) nameless: u32,
     depth: u32,
+    /// The declaration that comes is of something flat.
+    pub(super) flat: bool,
 }
 
 /// Names of the source's own that mean something to the modern front end.
@@ -77,6 +79,7 @@ impl Rewriter {
             bindings: 0,
             nameless: 0,
             depth: 0,
+            flat: false,
         }
     }
 
@@ -164,6 +167,9 @@ impl Rewriter {
                 } else {
                     self.at += 1;
                 }
+            }
+            "flat" if self.modern && !self.renamed.contains(name) => {
+                (self.flat, self.at) = (true, self.at + 1);
             }
             "attribute" | "varying" | "uniform" if self.depth == 0 => self.declaration(name)?,
             "layout" if self.depth == 0 && self.modern => {

@@ -44,6 +44,8 @@ pub struct Declared {
     pub number: usize,
     /// Where the source declares it.
     pub place: Range<usize>,
+    /// A varying that is not interpolated.
+    pub flat: bool,
 }
 
 /// A rewritten text.
@@ -63,7 +65,13 @@ impl Uplifted {
     /// Notes a global variable behind all others.
     pub(super) fn declare(&mut self, name: String, role: Role, place: Range<usize>) {
         let number = self.roles.len();
-        self.roles.insert(name, Declared { role, number, place });
+        let declared = Declared {
+            role,
+            number,
+            place,
+            flat: false,
+        };
+        self.roles.insert(name, declared);
     }
 
     /// The module of the text; errors have their places in the source.

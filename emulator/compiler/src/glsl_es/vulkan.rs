@@ -139,8 +139,13 @@ pub fn to_vulkan(text: &Text<'_>, stage: Stage, linked: &mut Linked) -> Result<V
 fn known(module: &Module, roles: &HashMap<String, Declared>) -> Vec<Known> {
     let all = module.global_variables.iter().filter_map(|(handle, global)| {
         let declared = roles.get(global.name.as_ref()?)?;
-        let (ty, role) = (global.ty, declared.role.clone());
-        Some((declared.number, Known { handle, ty, role }))
+        let known = Known {
+            handle,
+            ty: global.ty,
+            role: declared.role.clone(),
+            flat: declared.flat,
+        };
+        Some((declared.number, known))
     });
     let mut all: Vec<_> = all.collect();
     all.sort_by_key(|(number, _)| *number);
@@ -152,6 +157,7 @@ struct Known {
     handle: Handle<GlobalVariable>,
     ty: Handle<Type>,
     role: Role,
+    flat: bool,
 }
 
 struct Wiring<'m> {
@@ -261,9 +267,10 @@ impl<'m> Wiring<'m> {
         }
     }
 
-    fn binding(&self, ty: Handle<Type>, location: u32) -> Result<Binding> {
+    fn binding(&self, ty: Handle<Type>, location: u32, flat: bool) -> Result<Binding> {
         let kind = self.module.types[ty].inner.scalar_kind();
         let interpolation = match kind {
+            Some(ScalarKind::Float) if flat => Interpolation::Flat,
             Some(ScalarKind::Float) => Interpolation::Perspective,
             Some(ScalarKind::Sint | ScalarKind::Uint) => Interpolation::Flat,
             _ => {
@@ -324,7 +331,7 @@ impl<'m> Wiring<'m> {
         let (column, count) = self.columns(known.ty);
         let mut components = Vec::new();
         for number in 0..count {
-            let binding = self.binding(column, location + number)?;
+            let binding = self.binding(column, location + number, known.flat)?;
             components.push(self.argument(column, binding));
         }
         let value = self.composed(known.ty, &mut components.into_iter());
@@ -377,7 +384,7 @@ impl<'m> Wiring<'m> {
         let mut parts = Vec::new();
         self.parted(known.ty, value, &mut parts);
         for (part, location) in parts.into_iter().zip(location..) {
-            let binding = self.binding(column, location)?;
+            let binding = self.binding(column, location, known.flat)?;
             self.outputs.push((binding, column, part));
         }
         Ok(())

@@ -117,6 +117,19 @@ fn in_gles_fragments() {
             for (int m = 0; m < 200; m++) { s += 0.5; } gl_FragColor = s * float(n)",
         ),
     ];
+    let flat = |ty: &str, value: &str| {
+        let text = format!(
+            "#version 300 es\nprecision mediump float; in vec4 v; out vec4 c;\nflat in {ty} n;\nvoid main() {{ c = {value}; }}"
+        );
+        ("flat interpolation of n", 3, text)
+    };
+    let read = [
+        flat("int", "v * float(n)"),
+        flat("uvec2", "vec4(n, n)"),
+        flat("highp vec4", "n"),
+    ];
+    refused(&read, of_es(Stage::Fragment));
+    assert!(of_es(Stage::Fragment)(&flat("int", "v").2).is_ok(), "nothing reads it");
     // The last two are wrong texts: the reader says so.
     refused(&rows[..11], of_es(Stage::Fragment));
     for (_, _, text) in &rows[11..] {
@@ -407,4 +420,64 @@ fn in_spirv() {
     println!("{}: opcode {op}", error.render("a.spv", ""));
     assert!(offset.is_multiple_of(4) && op == 59, "{op}");
     assert!(error.render("a.spv", "").ends_with(&format!("(byte offset {offset})")));
+}
+
+/// What an instruction of a module is refused for has that instruction's byte, whatever stands in front of it.
+#[test]
+fn instructions_of_spirv_have_their_bytes() {
+    let texture = "@group(0) @binding(0) var t: texture_2d<f32>; @group(0) @binding(1) var s: sampler;";
+    let rows = [
+        ("BitCount", 205, "", "f32(countOneBits(u32(v.x)))"),
+        ("BitwiseAnd", 199, "", "f32(u32(v.x) & u32(v.y))"),
+        ("BitwiseOr", 197, "", "f32(u32(v.x) | 3u)"),
+        ("BitwiseXor", 198, "", "f32(u32(v.x) ^ 3u)"),
+        ("Not", 200, "", "f32(~i32(v.x))"),
+        ("ShiftLeftLogical", 196, "", "f32(1u << u32(v.x))"),
+        ("ShiftRightLogical", 194, "", "f32(8u >> u32(v.x))"),
+        ("Bitcast", 124, "", "f32(bitcast<u32>(v.x))"),
+        ("ExtInst", 12, "", "ldexp(v.x, i32(v.y))"),
+        (
+            "ImageSampleExplicitLod",
+            88,
+            texture,
+            "textureSampleGrad(t, s, v.xy, v.zw, v.xy).x",
+        ),
+        ("ImageGather", 96, texture, "textureGather(0, t, s, v.xy).x"),
+        ("ImageFetch", 95, texture, "textureLoad(t, vec2i(v.xy), 0).x"),
+        ("ImageQuerySizeLod", 103, texture, "f32(textureDimensions(t, 0).x)"),
+    ];
+    let mut wrong = Vec::new();
+    for (name, wanted, globals, value) in rows {
+        for front in [
+            "",
+            "fn one(a: f32, b: vec2f, c: mat2x2f) -> f32 { return a * b.x + c[0].y; }",
+        ] {
+            for inputs in ["", "@location(1) w: vec4f, @builtin(position) p: vec4f,"] {
+                let used = if inputs.is_empty() { "1.0" } else { "w.x * p.y" };
+                let called = if front.is_empty() {
+                    used.to_owned()
+                } else {
+                    format!("one({used}, v.xy, mat2x2f(v.xy, v.zw))")
+                };
+                let text = format!(
+                    "{globals} {front} @fragment fn fs(@location(0) v: vec4f, {inputs}) -> @location(0) vec4f {{
+                       let a = {called}; return vec4f(a * {value}); }}"
+                );
+                let source = Source::new("a.wgsl", text.as_bytes()).expect("a source");
+                let shader = translate::read(&source).unwrap_or_else(|error| panic!("{text}: {error}"));
+                let words = translate::to_spirv(shader.module, ShaderStage::Fragment).expect("words");
+                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let source = Source::new("a.spv", &bytes)
+                    .expect("a source")
+                    .stage(ShaderStage::Fragment);
+                let error = compile(Input::Source(&source), &Options::default()).expect_err(name);
+                let place = error.offset().expect("an offset") as usize;
+                let op = words.get(place / 4).map_or(0, |word| word & 0xffff);
+                if !place.is_multiple_of(4) || op != wanted {
+                    wrong.push(format!("{name}: opcode {op} at {place}: {error}\n{text}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -4,7 +4,8 @@ use crate::run::{scalars_of, vertex_bounds};
 use skrymir_compiler::glsl_es::Text;
 use skrymir_compiler::glsl_es::vulkan::{Linked, to_vulkan};
 use skrymir_compiler::interface::Variable;
-use skrymir_compiler::ir::Output;
+use skrymir_compiler::interp::{self, Given, SINGLE};
+use skrymir_compiler::ir::{Input as From, Output};
 use skrymir_compiler::{Compiled, Input, Options, Stage, compile};
 use translate::{ShaderStage, Source};
 
@@ -168,6 +169,14 @@ fn stages_compute_what_their_texts_do() {
         "attribute vec4 p; struct L { vec3 c; float d[2]; }; uniform L l; uniform L m[2]; varying vec4 o; varying mat2 r;
          void main() { gl_Position = p; o = vec4(l.c * m[1].c, m[0].d[1] + l.d[0]); r = mat2(m[1].d[0], l.d[1], m[0].c.xy); }",
         "attribute vec4 p; varying vec4 o; void main() { gl_Position = p; if (p.x > 0.0) { o = p; return; } o = -p; }",
+        "attribute vec4 p; uniform bool b; uniform bvec3 c; uniform ivec2 n; uniform bool d[3]; varying vec4 o;
+         void main() { gl_Position = p; o = vec4(b ? p.x : p.y, c.y ? 1.5 : p.z, float(n.y) + float(n.x) * 2.0, d[1] ? p.w : 0.25); }",
+        "attribute vec4 p; struct L { mat2 m[2]; vec2 v[3]; bool b; }; uniform L l[2]; varying vec4 o[2];
+         void main() { gl_Position = p; o[0] = vec4(l[1].m[1] * p.xy, l[0].m[1][1]); o[1] = vec4(l[1].v[2], l[0].v[1].y, l[1].b ? 1.0 : p.x); }",
+        "attribute vec4 p; struct I { vec3 a; float f[2]; }; struct L { I i; mat3 m; }; uniform L l[2]; varying vec4 o[2];
+         void main() { gl_Position = p; o[0] = vec4(l[1].i.a, l[0].i.f[1]); o[1] = vec4(l[1].m[2], l[1].i.f[1]); }",
+        "attribute vec4 p; attribute mat2 m; attribute mat4 n; varying mat3 a; varying float b[3]; varying vec2 c; uniform vec2 s;
+         void main() { gl_Position = n * p * 2.0; gl_PointSize = p.x + 4.0; a = mat3(n); b[0] = m[1].x; b[1] = p.y; b[2] = m[0].y; c = m * s; }",
     ];
     for text in texts {
         let own = compile(Input::GlslEs(text, Stage::Vertex), &Options::default())
@@ -189,6 +198,15 @@ fn stages_compute_what_their_texts_do() {
             "{text}"
         );
         let (have, want) = (outputs(&stage, &attributes), outputs(&own, &attributes));
+        // Positions and sizes too, but for the rounding of the way to another clip space and back.
+        assert_eq!(have.len(), want.len(), "{text}");
+        for ((output, have), (same, want)) in have.iter().zip(&want) {
+            assert_eq!(output, same, "{text}");
+            assert!(
+                (have - want).abs() <= 1e-5 * want.abs().max(1.0),
+                "{text}: {output:?} is {have} for {want}"
+            );
+        }
         let varying = |all: &[(Output, f32)]| -> Vec<(Output, f32)> {
             all.iter()
                 .filter(|(output, _)| matches!(output, Output::Varying(_)))
@@ -197,5 +215,73 @@ fn stages_compute_what_their_texts_do() {
         };
         assert!(!varying(&want).is_empty(), "{text}");
         assert_eq!(varying(&have), varying(&want), "{text}");
+    }
+}
+
+#[test]
+fn fragment_stages_compute_what_their_texts_do() {
+    let texts = [
+        "varying vec4 a; varying vec2 b; uniform vec4 k; void main() { gl_FragColor = a * k + b.xyxy; }",
+        "varying mat2 m; varying float f[2]; void main() { gl_FragColor = vec4(m[1], m[0].x, f[1]) + f[0]; }",
+        "uniform float k; void main() { gl_FragColor = vec4(gl_FragCoord.xy * 0.0625, k, gl_FragCoord.w); }",
+        "void main() { gl_FragColor = vec4(gl_PointCoord, gl_FrontFacing ? 0.25 : 0.75, gl_FragCoord.y * 0.125); }",
+        "varying vec2 v; uniform sampler2D s; uniform float k; void main() { gl_FragColor = texture2D(s, v * k) * texture2D(s, v); }",
+        "varying vec4 v; void main() { if (v.x > 2.5) discard; gl_FragColor = v; if (v.y < 0.0) return; gl_FragColor = v.wzyx; }",
+        "#version 300 es\nprecision mediump float; in vec4 v; flat in int n; flat in uint m; flat in vec4 f; layout(location = 0) out vec4 c;
+         void main() { c = v * float(n) + float(m) * f; }",
+    ];
+    for text in texts {
+        let text = match text.starts_with('#') {
+            true => text.to_owned(),
+            false => format!("precision mediump float; {text}"),
+        };
+        let words = to_vulkan(&Text::new(&text), Stage::Fragment, &mut Linked::default());
+        let words = words.unwrap_or_else(|error| panic!("{}", error.render("s", &text)));
+        let report = loader::spirv::validate(&words);
+        assert!(report.is_valid(), "{text}: {report:?}");
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let source = Source::new("s.spv", &bytes)
+            .expect("a source")
+            .stage(ShaderStage::Fragment);
+        let own = compile(Input::GlslEs(&text, Stage::Fragment), &Options::default());
+        // This processor has no flat varyings.
+        if text.contains("flat") {
+            let stage = compile(Input::Source(&source), &Options::default());
+            assert!(own.is_err_and(|error| error.message().contains("flat")));
+            assert!(stage.is_err_and(|error| error.message().contains("flat")));
+            let text = loader::spirv::print(&words).expect("text");
+            assert_eq!(text.matches(" Flat").count(), 3, "{text}");
+            continue;
+        }
+        let own = own.unwrap_or_else(|error| panic!("{}", error.render("s", &text)));
+        let stage = compile(Input::Source(&source), &Options::default());
+        let stage = stage.unwrap_or_else(|error| panic!("{}\n{text}", error.message()));
+        let colors = |compiled: &Compiled| {
+            let uniforms = given(&compiled.shader.interface.uniforms);
+            let given = Given {
+                uniforms: &uniforms,
+                input: &|lane, input| match input {
+                    From::Varying(slot) => slot as f32 + lane as f32 * 0.5,
+                    From::FragCoord(component) => 3.0 + f32::from(component) + lane as f32,
+                    From::PointCoord(component) => f32::from(component) * 0.25 + lane as f32,
+                    _ => (lane % 2) as f32,
+                },
+                sampler: &|_, _, _, coordinates| coordinates.map(|[x, y, ..]| [x, y, x + y, 1.0]),
+                rounding: SINGLE,
+                budget: 1000,
+            };
+            interp::run(&compiled.shader.function, &given).expect("an end")
+        };
+        for (have, want) in colors(&stage).into_iter().zip(colors(&own)) {
+            assert_eq!(have.is_some(), want.is_some(), "{text}");
+            for (output, want) in want.into_iter().flatten() {
+                let have = have.as_ref().expect("colours")[&output].value;
+                assert!(
+                    (have - want.value).abs() < 1e-4,
+                    "{text}: {output:?} is {have} for {}",
+                    want.value
+                );
+            }
+        }
     }
 }
