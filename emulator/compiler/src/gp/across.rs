@@ -130,3 +130,85 @@ fn place(values: Vec<(Value, Vec<usize>)>, count: usize, registers: u32, tempora
     }
     (homes, busy, floats)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Input, Inst};
+
+    /// Values that are alive in the same block have homes of their own: registers while there are any, then memory.
+    #[test]
+    fn values_of_a_block_have_different_homes() {
+        let mut random = fastrand::Rng::with_seed(11);
+        let mut stored = 0;
+        for _ in 0..300 {
+            let (count, registers) = (random.usize(1..6), random.u32(1..8));
+            let values: Vec<(Value, Vec<usize>)> = (0..random.u32(1..20))
+                .map(|value| {
+                    let (first, last) = (random.usize(..count), random.usize(..count));
+                    (Value(value), (first.min(last)..=first.max(last)).collect())
+                })
+                .collect();
+            let (homes, busy, floats) = place(values.clone(), count, registers, 100);
+            let mut taken = vec![HashSet::new(); count];
+            let mut highest = 0;
+            for (value, blocks) in &values {
+                let home = homes[value];
+                let free = |number: &u32| blocks.iter().all(|at| !taken[*at].contains(&Arg::Register(*number)));
+                match home {
+                    Arg::Register(number) => {
+                        assert!(number < registers && free(&number));
+                        assert!((0..number).all(|lower| !free(&lower)), "the first that is free");
+                    }
+                    Arg::Memory(float) => {
+                        assert!(float >= 100 && !(0..registers).any(|number| free(&number)));
+                        highest = highest.max(float - 99);
+                    }
+                    _ => panic!("{home:?}"),
+                }
+                for at in blocks {
+                    assert!(taken[*at].insert(home), "{values:?}: {home:?} twice in {at}");
+                }
+            }
+            assert_eq!(floats, highest);
+            for (taken, busy) in taken.iter().zip(&busy) {
+                let taken: HashSet<u32> = taken
+                    .iter()
+                    .filter_map(|home| {
+                        if let Arg::Register(number) = home {
+                            Some(*number)
+                        } else {
+                            None
+                        }
+                    })
+                    .collect();
+                assert_eq!(&taken, busy);
+            }
+            stored += floats;
+        }
+        assert!(stored > 100);
+    }
+
+    #[test]
+    fn signs_are_looked_through() {
+        let mut function = Function::default();
+        let mut add = |op: Op, args: Vec<Value>| {
+            function.add(Inst {
+                op,
+                args,
+                span: None,
+                tag: 0,
+            })
+        };
+        let plain = add(Op::Input(Input::Attribute(0)), Vec::new());
+        let mut value = plain;
+        let mut all = vec![plain];
+        for _ in 0..4 {
+            value = add(Op::Neg, vec![value]);
+            all.push(value);
+        }
+        for (signs, value) in all.into_iter().enumerate() {
+            assert_eq!(signed(&function, value), (plain, signs % 2 == 1));
+        }
+    }
+}

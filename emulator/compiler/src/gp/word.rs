@@ -249,3 +249,256 @@ impl Word {
         self.multipliers(MulOp::Complex1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Something that an instruction may do.
+    #[derive(Clone, Debug)]
+    enum Part {
+        Unit(Kind, Unit, Vec<Source>),
+        Memory(u32),
+        Port0(bool, u32),
+        Port1(u32),
+        Store(Unit, Target, Component),
+        Address(u32, Source),
+        Second(Source),
+    }
+
+    const UNITS: [Unit; 6] = [
+        Unit::Acc0,
+        Unit::Acc1,
+        Unit::Mul0,
+        Unit::Mul1,
+        Unit::Pass,
+        Unit::Complex,
+    ];
+
+    fn random_part(random: &mut fastrand::Rng) -> Part {
+        let component = Component::ALL[random.usize(..4)];
+        let source = |random: &mut fastrand::Rng| {
+            let component = Component::ALL[random.usize(..4)];
+            match random.u8(..4) {
+                0 => Source::Memory(component),
+                1 => Source::Port0(component),
+                2 => Source::Port1(component),
+                _ => Source::Result([Unit::Acc0, Unit::Mul1, Unit::Pass][random.usize(..3)], Age::Two),
+            }
+        };
+        let kinds = [
+            Kind::Acc(AccOp::Add, [random.bool(), random.bool()], true),
+            Kind::Acc(AccOp::Min, [random.bool(), random.bool()], true),
+            Kind::Mul(random.bool()),
+            Kind::Select,
+            Kind::Function(ComplexOp::Rcp),
+            Kind::Function(ComplexOp::Log2),
+            Kind::Clamp(random.u32(..3)),
+            Kind::Step(PassOp::PreExp2),
+            Kind::Move,
+            Kind::Branch,
+        ];
+        match random.u8(..16) {
+            0..=9 => {
+                let kind = kinds[random.usize(..kinds.len())];
+                let count = match kind {
+                    Kind::Acc(..) | Kind::Mul(_) => 2,
+                    Kind::Select => 3,
+                    _ => 1,
+                };
+                let sources = (0..count).map(|_| source(random)).collect();
+                Part::Unit(kind, UNITS[random.usize(..6)], sources)
+            }
+            10 => Part::Memory(random.u32(..3)),
+            11 => Part::Port0(random.bool(), random.u32(..3)),
+            12 => Part::Port1(random.u32(..3)),
+            13 => {
+                let target = match random.u8(..3) {
+                    0 => Target::Temporary,
+                    1 => Target::Varying(random.u16(..3)),
+                    _ => Target::Register(random.u16(..3)),
+                };
+                Part::Store(UNITS[random.usize(..6)], target, component)
+            }
+            14 => Part::Address(random.u32(..3), source(random)),
+            _ => Part::Second(source(random)),
+        }
+    }
+
+    fn put(word: &mut Word, part: &Part) -> bool {
+        match part {
+            Part::Unit(kind, unit, sources) => word.set(kind, *unit, sources),
+            Part::Memory(vector) => word.memory(*vector),
+            Part::Port0(attribute, vector) => word.port0(*attribute, *vector),
+            Part::Port1(vector) => word.port1(*vector),
+            // The scheduler stores to a temporary only where it has put the address.
+            Part::Store(_, Target::Temporary, _) if word.addressed().is_none() => false,
+            Part::Store(unit, target, component) => word.store(*unit, *target, *component),
+            Part::Address(vector, source) => word.address(*vector, *source),
+            Part::Second(argument) => word.second_step(*argument),
+        }
+    }
+
+    /// Whether an instruction does it.
+    fn does(word: &Word, part: &Part) -> bool {
+        let i = &word.i;
+        let (product, moved) = ([MulOp::Mul].as_slice(), Source::IDENTITY);
+        let second = [MulOp::Mul, MulOp::Complex2];
+        let mul0 = |ops: &[MulOp], a, b, negate| {
+            ops.contains(&i.mul_op) && (i.mul0_a, i.mul0_b, i.mul0_negate) == (a, b, negate)
+        };
+        let mul1 = |ops: &[MulOp], a, b, negate| {
+            ops.contains(&i.mul_op) && (i.mul1_a, i.mul1_b, i.mul1_negate) == (a, b, negate)
+        };
+        let acc = |unit, op, a, b, signs: [bool; 2]| {
+            let fields = match unit {
+                Unit::Acc0 => (i.acc0_a, i.acc0_b, [i.acc0_a_negate, i.acc0_b_negate]),
+                _ => (i.acc1_a, i.acc1_b, [i.acc1_a_negate, i.acc1_b_negate]),
+            };
+            i.acc_op == op && fields == (a, b, signs)
+        };
+        let pass = |op, source| (i.pass_op, i.pass_source) == (op, source);
+        let complex = |op, source| (i.complex_op, i.complex_source) == (op, source);
+        match part {
+            Part::Unit(kind, unit, sources) => match (kind, unit, &sources[..]) {
+                (Kind::Acc(op, signs, _), unit, [a, b]) => acc(*unit, *op, *a, *b, *signs),
+                (Kind::Mul(negate), Unit::Mul0, [a, b]) => mul0(product, *a, *b, *negate),
+                (Kind::Mul(negate), _, [a, b]) => mul1(&second, *a, *b, *negate),
+                (Kind::Select, _, [condition, then, other]) => {
+                    mul0(&[MulOp::Select], *other, *condition, false) && mul1(&[MulOp::Select], *then, i.mul1_b, false)
+                }
+                (Kind::Function(op), _, [a]) => complex(*op, *a) && mul0(&[MulOp::Complex2], *a, *a, false),
+                (Kind::Clamp(vector), _, [a]) => pass(PassOp::Clamp, *a) && u32::from(i.load_address) == *vector,
+                (Kind::Step(op), _, [a]) => pass(*op, *a),
+                (Kind::Branch, _, [a]) => pass(PassOp::Mov, *a) && i.branch && i.flags == flags::BRANCH,
+                (Kind::Move, Unit::Pass, [a]) => pass(PassOp::Mov, *a) && !i.branch,
+                (Kind::Move, Unit::Complex, [a]) => complex(ComplexOp::Mov, *a),
+                (Kind::Move, Unit::Mul0, [a]) => mul0(product, *a, moved, false),
+                (Kind::Move, Unit::Mul1, [a]) => mul1(&second, *a, moved, false),
+                // Minus nothing.
+                (Kind::Move, unit, [a]) => acc(*unit, AccOp::Add, *a, moved, [false, true]),
+                _ => false,
+            },
+            Part::Memory(vector) => u32::from(i.load_address) == *vector,
+            Part::Port0(attribute, vector) => word.loaded() == Some((*attribute, *vector)),
+            Part::Port1(vector) => u32::from(i.register1_address) == *vector,
+            Part::Store(unit, target, component) => {
+                let stored = i.stores()[component.index()];
+                let flagged = *target != Target::Temporary || i.flags == flags::TEMPORARY;
+                stored == (Stored::Unit(*unit), *target) && flagged
+            }
+            Part::Address(vector, source) => {
+                complex(ComplexOp::TempStoreAddress, *source) && word.addressed() == Some(*vector) && !i.branch
+            }
+            Part::Second(argument) => {
+                let ops = [MulOp::Complex1];
+                mul0(&ops, Source::IDENTITY, Source::Result(Unit::Mul0, Age::One), false)
+                    && mul1(&ops, Source::IDENTITY, *argument, false)
+            }
+        }
+    }
+
+    /// Whatever comes to an instruction later, what it does already it goes on doing; and its words say so.
+    #[test]
+    fn what_is_put_into_an_instruction_stays() {
+        let mut random = fastrand::Rng::with_seed(10);
+        let mut most = 0;
+        for _ in 0..4000 {
+            let (mut word, mut parts) = (Word::default(), Vec::new());
+            for _ in 0..random.usize(2..60) {
+                let part = random_part(&mut random);
+                let mut new = word.clone();
+                if put(&mut new, &part) {
+                    word = new;
+                    parts.push(part);
+                }
+                let left_out = parts.iter().find(|part| !does(&word, part));
+                assert!(left_out.is_none(), "{left_out:?} of {parts:?}");
+            }
+            let decoded = Instruction::decode(word.i.encode());
+            let again = Word { i: decoded, ..word };
+            assert!(parts.iter().all(|part| does(&again, part)), "{parts:?}");
+            let units = parts.iter().filter(|part| matches!(part, Part::Unit(..))).count();
+            most = most.max(units);
+        }
+        // All six units at once.
+        assert_eq!(most, 6);
+    }
+
+    /// What goes together: both of two in either order, alone and with others.
+    #[test]
+    fn units_work_beside_each_other() {
+        let source = Source::Memory(Component::X);
+        let part = |kind: Kind, unit: Unit| {
+            let count = match kind {
+                Kind::Acc(..) | Kind::Mul(_) => 2,
+                Kind::Select => 3,
+                _ => 1,
+            };
+            Part::Unit(kind, unit, vec![source; count])
+        };
+        let add = Kind::Acc(AccOp::Add, [false; 2], true);
+        let min = Kind::Acc(AccOp::Min, [false; 2], true);
+        let (mul, function) = (Kind::Mul(false), Kind::Function(ComplexOp::Rcp));
+        let address = Part::Address(1, source);
+        let second = Part::Second(source);
+        for (a, b, together) in [
+            (part(add, Unit::Acc0), part(add, Unit::Acc1), true),
+            (part(add, Unit::Acc0), part(min, Unit::Acc1), false),
+            (part(add, Unit::Acc0), part(add, Unit::Acc0), false),
+            (part(add, Unit::Acc1), part(Kind::Move, Unit::Acc0), true),
+            (part(min, Unit::Acc1), part(Kind::Move, Unit::Acc0), false),
+            (part(mul, Unit::Mul0), part(mul, Unit::Mul1), true),
+            (part(mul, Unit::Mul0), part(Kind::Move, Unit::Mul1), true),
+            (part(mul, Unit::Mul0), part(Kind::Select, Unit::Mul0), false),
+            (part(mul, Unit::Mul1), part(Kind::Select, Unit::Mul0), false),
+            (part(function, Unit::Complex), part(mul, Unit::Mul1), true),
+            (part(function, Unit::Complex), part(Kind::Move, Unit::Mul1), true),
+            (part(function, Unit::Complex), part(mul, Unit::Mul0), false),
+            (part(function, Unit::Complex), part(Kind::Select, Unit::Mul0), false),
+            (part(function, Unit::Complex), part(Kind::Move, Unit::Complex), false),
+            (part(function, Unit::Complex), address.clone(), false),
+            (part(Kind::Move, Unit::Complex), address.clone(), false),
+            (part(Kind::Branch, Unit::Pass), address.clone(), false),
+            (part(Kind::Move, Unit::Pass), address.clone(), true),
+            (part(Kind::Branch, Unit::Pass), part(Kind::Move, Unit::Pass), false),
+            (part(Kind::Branch, Unit::Pass), part(Kind::Move, Unit::Complex), true),
+            (part(Kind::Clamp(1), Unit::Pass), Part::Memory(1), true),
+            (part(Kind::Clamp(1), Unit::Pass), Part::Memory(2), false),
+            (second.clone(), part(add, Unit::Acc0), true),
+            (second.clone(), part(mul, Unit::Mul1), false),
+            (second.clone(), part(function, Unit::Complex), false),
+            (second.clone(), part(Kind::Move, Unit::Complex), true),
+            (second.clone(), second.clone(), false),
+            (Part::Port0(true, 1), Part::Port0(true, 1), true),
+            (Part::Port0(true, 1), Part::Port0(false, 1), false),
+            (Part::Port0(true, 1), Part::Port0(true, 2), false),
+            (Part::Port0(false, 1), Part::Port1(2), true),
+            (Part::Port1(1), Part::Port1(2), false),
+            (Part::Memory(1), Part::Memory(2), false),
+        ] {
+            for (first, then) in [(&a, &b), (&b, &a)] {
+                let mut word = Word::default();
+                assert!(put(&mut word, first), "{first:?}");
+                assert_eq!(put(&mut word, then), together, "{first:?} and {then:?}");
+            }
+        }
+        // Stores: two components to each of two places.
+        use Component::{W, X, Y, Z};
+        let (one, other) = (Target::Register(1), Target::Varying(1));
+        for (first, then, together) in [
+            ((one, X), (one, Y), true),
+            ((one, X), (other, Y), false),
+            ((one, X), (other, Z), true),
+            ((one, Y), (other, W), true),
+            ((one, Z), (other, W), false),
+            ((one, X), (one, X), false),
+            ((one, X), (Target::Register(2), Y), false),
+            ((one, W), (Target::Register(2), Y), true),
+        ] {
+            let mut word = Word::default();
+            assert!(word.store(Unit::Acc0, first.0, first.1));
+            assert_eq!(word.store(Unit::Acc1, then.0, then.1), together, "{first:?} {then:?}");
+        }
+    }
+}

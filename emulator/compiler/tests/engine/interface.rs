@@ -168,6 +168,48 @@ fn fragment_programs_have_symbols() {
     }
 }
 
+/// Varyings that the varying unit hands to the sampler itself are marked, no others: look-up, and whose mark it is.
+#[test]
+fn coordinates_are_marked() {
+    for (look, marked) in [
+        ("texture2D(s, a)", "a"),
+        ("texture2D(s, b.xy)", "b"),
+        ("texture2D(s, b.zw)", "b"),
+        ("texture2D(s, b.yx)", ""),
+        ("texture2D(s, a * 2.0)", ""),
+        ("texture2D(s, a.yx)", ""),
+        ("texture2D(s, -b.xy)", ""),
+        ("texture2D(s, vec2(a.x, b.y))", ""),
+        ("texture2D(s, a, d)", "a"),
+        ("texture2D(s, c.xy)", "c"),
+        ("texture2D(s, c.yz)", ""),
+        ("texture2D(s, vec2(d))", ""),
+        ("texture2DProj(s, b)", "b"),
+        ("texture2DProj(s, c)", "c"),
+        ("texture2DProj(s, vec3(a, d))", ""),
+        ("texture2DProj(s, b.xyw)", "b"),
+        ("textureCube(t, c)", "c"),
+        ("textureCube(t, b.xyz)", "b"),
+        ("textureCube(t, b.yzw)", ""),
+        ("textureCube(t, c * 0.5)", ""),
+        ("texture2D(s, texture2D(s, a).zw)", "a"),
+        ("texture2D(s, e[1])", "e"),
+    ] {
+        let text = format!(
+            "precision mediump float; uniform sampler2D s; uniform samplerCube t;
+             varying vec2 a; varying vec4 b; varying vec3 c; varying float d; varying vec2 e[2];
+             void main() {{ gl_FragColor = {look} + a.xyxy * b + c.xyzx * d + e[0].xyxy; }}"
+        );
+        let varyings = compiled(&text, Stage::Fragment).program.varyings.unwrap_or_default();
+        let all = varyings
+            .iter()
+            .filter(|symbol| symbol.flags == 24)
+            .map(|symbol| symbol.name());
+        assert_eq!(all.collect::<String>(), marked, "{look}");
+        assert!(varyings.iter().all(|symbol| matches!(symbol.flags, 16 | 24)));
+    }
+}
+
 #[test]
 fn vertex_programs_have_symbols() {
     let text =

@@ -108,7 +108,7 @@ fn glsl() {
     assert!(counts[0] >= 3 && counts[1] >= 8, "{counts:?}");
 }
 
-/// What every shader of this folder, of the tables of this test, and of those that need many registers, takes: its
+/// What every shader of this folder, of the tables of this test, of those that need many registers and some random ones takes: its
 /// instructions, words and registers, floats of temporaries, spill stores and loads, and its instructions when compiled
 /// conservatively, are not more than `lengths.txt` says. `COMPILER_LENGTHS=write` writes the file.
 #[test]
@@ -141,6 +141,7 @@ fn programs_do_not_grow() {
         }
     }
     crate::pressure::each(|name, text, stage, _, _| add(name, Input::GlslEs(text, stage)));
+    crate::random::each(|name, text, stage| add(name, Input::GlslEs(text, stage)));
     crate::values::each_operation(|name, source| add(name, Input::Source(source)));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/lengths.txt");
     if std::env::var_os("COMPILER_LENGTHS").is_some_and(|asked| asked == "write") {

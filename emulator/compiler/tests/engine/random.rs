@@ -157,6 +157,17 @@ impl Generator {
     }
 }
 
+/// Calls a function with the first random programs of both stages: name, text and stage.
+pub(crate) fn each(mut f: impl FnMut(&str, &str, Stage)) {
+    for (stage, count) in [(Stage::Fragment, 16), (Stage::Vertex, 8)] {
+        for seed in 0..count {
+            let random = fastrand::Rng::with_seed(seed);
+            let [text, ..] = Generator { random }.program(stage);
+            f(&format!("{stage:?} random {seed}"), &text, stage);
+        }
+    }
+}
+
 fn random_programs(stage: Stage, count: u64) {
     let mut tally = Tally::default();
     for seed in (0..count).step_by(common::quick_step(25)) {
