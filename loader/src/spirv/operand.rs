@@ -295,12 +295,12 @@ impl<'g, W: Words> OperandsIn<'g, '_, W> {
             }
             Shape::Value => match self.grammar.kind(kind).and_then(|k| k.value(word)) {
                 Some(row) => {
-                    if !self.push(row.parameters.iter().rev().map(|r| r.kind)) {
+                    if !self.push(row.parameters().iter().rev().map(|r| r.kind)) {
                         return self.fault("too many parameters");
                     }
-                    if row.parameters.last().is_some_and(|r| r.quantifier != Quantifier::One) {
-                        self.depth -= row.parameters.len();
-                        self.rules = &row.parameters;
+                    if row.parameters().last().is_some_and(|r| r.quantifier != Quantifier::One) {
+                        self.depth -= row.parameters().len();
+                        self.rules = row.parameters();
                     }
                 }
                 None => return self.unknown(),
@@ -315,7 +315,9 @@ impl<'g, W: Words> OperandsIn<'g, '_, W> {
                 // Parameters follow from the lowest bit up, so they are pushed from the highest down.
                 for bit in (0..32).rev().map(|n| 1 << n).filter(|bit| word & bit != 0) {
                     let row = table.value(bit);
-                    let kinds = row.into_iter().flat_map(|r| r.parameters.iter().rev().map(|p| p.kind));
+                    let kinds = row
+                        .into_iter()
+                        .flat_map(|r| r.parameters().iter().rev().map(|p| p.kind));
                     if !self.push(kinds) {
                         return self.fault("too many parameters");
                     }

@@ -332,7 +332,7 @@ impl<'g, 't> Assembler<'g, 't> {
             Shape::Value => {
                 let row = grammar.kind(kind).and_then(|k| k.by_name(text)).ok_or(None)?;
                 self.words.push(row.value);
-                push(pattern, &row.parameters);
+                push(pattern, row.parameters());
             }
             Shape::Mask => {
                 let table = grammar.kind(kind).ok_or(None)?;
@@ -347,7 +347,7 @@ impl<'g, 't> Assembler<'g, 't> {
                 self.words.push(rows.iter().fold(0, |mask, row| mask | row.value));
                 rows.sort_by_key(|row| row.value);
                 rows.dedup_by_key(|row| row.value);
-                rows.iter().rev().for_each(|row| push(pattern, &row.parameters));
+                rows.iter().rev().for_each(|row| push(pattern, row.parameters()));
             }
             Shape::SpecOp => {
                 let row = grammar

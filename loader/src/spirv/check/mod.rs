@@ -550,24 +550,23 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
         // Names and lines may refer to anything.
         return None;
     }
-    let free = of == op::EXT_INST
-        && module
-            .sets
-            .get(&item.word(3))
-            .is_some_and(|set| layout::means_nothing(set));
+    let free = || {
+        let set = module.sets.get(&item.word(3));
+        of == op::EXT_INST && set.is_some_and(|set| layout::means_nothing(set))
+    };
     let decorates = matches!(of, op::DECORATE..=op::GROUP_MEMBER_DECORATE if of != op::DECORATION_GROUP)
         || matches!(of, op::DECORATE_ID | op::DECORATE_STRING | op::MEMBER_DECORATE_STRING);
     let declares = item.row.is_type() && of != op::TYPE_FORWARD_POINTER;
     let counts = || name.contains("CooperativeMatrixLength") || of == op::SPEC_CONSTANT_OP;
     if def.row.is_type() {
-        if def.opcode() == op::TYPE_FUNCTION && of != op::FUNCTION && !decorates && !free {
+        if def.opcode() == op::TYPE_FUNCTION && of != op::FUNCTION && !decorates && !free() {
             let pointers = module
                 .items
                 .iter()
                 .any(|i| i.opcode() == op::CAPABILITY && i.word(1) == super::capability::FUNCTION_POINTERS_INTEL);
             return (!pointers).then_some("is a function type, which only functions have");
         }
-        let fine = declares || decorates || free || of == op::FUNCTION || !early || counts();
+        let fine = declares || decorates || of == op::FUNCTION || !early || free() || counts();
         return (!fine).then_some("is a type, where a value is needed");
     }
     if def.opcode() == op::FUNCTION {
@@ -585,13 +584,12 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
             op::GET_KERNEL_MAX_NUM_SUBGROUPS,
         ];
         let decorated = matches!(of, op::DECORATE | op::GROUP_DECORATE);
-        let fine = decorated || free || CALLERS.contains(&of) || name.contains("INTEL");
+        let fine = decorated || free() || CALLERS.contains(&of) || name.contains("INTEL");
         return (!fine).then_some("is a function, which is only called and entered");
     }
     if def.ty == 0 && early {
         let branches = matches!(of, op::LOOP_MERGE..=op::SWITCH) || matches!(of, op::PHI | op::EXT_INST);
-        let fine =
-            declares || decorates || free || branches || of == op::FUNCTION || counts() || name.contains("INTEL");
+        let fine = declares || decorates || branches || of == op::FUNCTION || counts() || name.contains("INTEL");
         return (!fine).then_some("is not a value");
     }
     None

@@ -53,19 +53,27 @@ pub(super) fn check(module: &mut Checked<'_>) {
                         version: u32::MAX,
                         last_version: aliases
                             .clone()
-                            .map(|row| row.gate.last_version)
+                            .map(|row| row.gate().last_version)
                             .max()
                             .unwrap_or(u32::MAX),
                         ..Gate::default()
                     };
                     for row in aliases {
-                        let new = row.gate.capabilities.iter().filter(|id| !all.capabilities.contains(id));
+                        let new = row
+                            .gate()
+                            .capabilities
+                            .iter()
+                            .filter(|id| !all.capabilities.contains(id));
                         let new: Vec<u32> = new.copied().collect();
                         all.capabilities.extend(new);
-                        let new = row.gate.extensions.iter().filter(|name| !all.extensions.contains(name));
+                        let new = row
+                            .gate()
+                            .extensions
+                            .iter()
+                            .filter(|name| !all.extensions.contains(name));
                         let new: Vec<_> = new.cloned().collect();
                         all.extensions.extend(new);
-                        all.version = all.version.min(row.gate.version);
+                        all.version = all.version.min(row.gate().version);
                     }
                     if kind.name == "Capability" {
                         all.capabilities.clear();
@@ -75,7 +83,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
                 }
                 Shape::Mask => {
                     for row in bits(word).filter_map(|bit| kind.value(bit)) {
-                        gate(module, &item, &row.gate, &row.name, &have, &extensions);
+                        gate(module, &item, row.gate(), &row.name, &have, &extensions);
                     }
                 }
                 _ => {}
@@ -153,7 +161,7 @@ fn declared(module: &Checked<'_>) -> HashSet<u32> {
             open.extend(
                 kind.and_then(|k| k.value(capability))
                     .into_iter()
-                    .flat_map(|row| &row.gate.capabilities),
+                    .flat_map(|row| &row.gate().capabilities),
             );
         }
     }

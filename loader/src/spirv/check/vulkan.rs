@@ -118,7 +118,7 @@ fn has_capability(module: &Checked<'_>, number: u32, version: u32, lenient: bool
         rows.any(|(_, names)| names.contains(&name))
     };
     aliases.any(|row| {
-        let mut extensions = row.gate.extensions.iter();
+        let mut extensions = row.gate().extensions.iter();
         of_version(&row.name) || extensions.any(|name| lenient || module.extends(name))
     })
 }

@@ -7,7 +7,7 @@
 
 use super::lazy::Lazy;
 use super::model::{Enumerant, Instruction, Model, Needs, Number, Operand, OperandKind, Text};
-use super::{Gate, Grammar, Names, Quantifier, Row, Rule, Values};
+use super::{Details, Gate, Grammar, Names, Quantifier, Row, Rule, Values};
 use std::fmt::Write;
 use std::ops::Range;
 use std::str::SplitAsciiWhitespace;
@@ -160,9 +160,9 @@ fn extend(lines: &mut Range<usize>, at: usize, end: usize) {
 pub(super) fn grammar(text: &'static str) -> Option<Grammar> {
     let mut sections: Vec<Section> = Vec::new();
     let mut end = 0;
-    for line in text.split_inclusive('\n') {
-        let at = end;
-        end += line.len();
+    for newline in memchr::memchr_iter(b'\n', text.as_bytes()) {
+        let at = std::mem::replace(&mut end, newline + 1);
+        let line = &text[at..end];
         match (line.as_bytes()[0], sections.last_mut()) {
             (b'=', Some(section)) => extend(&mut section.kinds.last_mut()?.3, at, end),
             (b'i', Some(section)) => {
@@ -184,6 +184,9 @@ pub(super) fn grammar(text: &'static str) -> Option<Grammar> {
                 _ => return None,
             },
         }
+    }
+    if end != text.len() {
+        return None;
     }
     let mut grammar = Grammar::default();
     for section in sections {
@@ -232,25 +235,29 @@ fn add(grammar: &mut Grammar, text: &'static str, section: Section) {
 }
 
 /// The enumerants of a kind.
-fn values_of(lines: &'static str, names: &Names) -> Values {
+fn values_of(lines: &'static str, names: &Arc<Names>) -> Values {
     let rows = lines.lines().filter_map(|text| match line(text)? {
-        Line::Enumerant(name, value, parts) => {
-            let (gate, parameters) = gate_and_rules(parts, names);
-            let name = name.into();
-            Some(super::Enumerant {
-                name,
-                value,
-                parameters,
-                gate,
-            })
-        }
+        Line::Enumerant(name, value, _) => Some(super::Enumerant {
+            name: name.into(),
+            value,
+            details: Lazy::of_text(text, names, |text, names| details_of(text, names).unwrap_or_default()),
+        }),
         _ => None,
     });
     Values::new(rows.collect())
 }
 
+/// What the line of an enumerant says besides name and number.
+fn details_of(text: &'static str, names: &Names) -> Option<Details> {
+    let Line::Enumerant(_, _, parts) = line(text)? else {
+        return None;
+    };
+    let (gate, parameters) = gate_and_rules(parts, names);
+    Some(Details { parameters, gate })
+}
+
 /// The instructions of a set by number.
-fn rows_of(lines: &'static str, names: &Names) -> Vec<Row> {
+fn rows_of(lines: &'static str, names: &Arc<Names>) -> Vec<Row> {
     let mut rows: Vec<Row> = lines.lines().filter_map(|line| row_of(line, names)).collect();
     rows.sort_by_key(|row| row.opcode);
     rows
@@ -391,6 +398,11 @@ mod tests {
         }
         // The text of these models is the text that was read.
         assert_eq!(write(&core, &sets), super::super::BUILTIN);
-        assert!(grammar("k\n").is_none() && grammar("i OpNop x -\n").is_none() && read("spirv 1\n").is_none());
+        assert!(
+            grammar("k\n").is_none()
+                && grammar("i OpNop x -\n").is_none()
+                && grammar("spirv 1.6.1").is_none()
+                && read("spirv 1\n").is_none()
+        );
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct Lazy<T: 'static> {
 struct Source<T> {
     text: &'static str,
     names: Arc<Names>,
-    read: fn(&'static str, &Names) -> T,
+    read: fn(&'static str, &Arc<Names>) -> T,
 }
 
 impl<T: Default> Lazy<T> {
@@ -28,7 +28,7 @@ impl<T: Default> Lazy<T> {
     }
 
     /// A value that `read` makes of the text.
-    pub(super) fn of_text(text: &'static str, names: &Arc<Names>, read: fn(&'static str, &Names) -> T) -> Self {
+    pub(super) fn of_text(text: &'static str, names: &Arc<Names>, read: fn(&'static str, &Arc<Names>) -> T) -> Self {
         let names = names.clone();
         Self {
             value: OnceLock::new(),

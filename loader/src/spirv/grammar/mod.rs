@@ -128,10 +128,26 @@ pub struct Enumerant {
     pub name: Text,
     /// Number or bit.
     pub value: u32,
+    details: Lazy<Details>,
+}
+
+/// What an enumerant has besides name and number.
+#[derive(Clone, Debug, Default)]
+struct Details {
+    parameters: Vec<Rule>,
+    gate: Gate,
+}
+
+impl Enumerant {
     /// Kinds of the operands that follow.
-    pub parameters: Vec<Rule>,
+    pub fn parameters(&self) -> &[Rule] {
+        &self.details.get().parameters
+    }
+
     /// Conditions that enable it.
-    pub gate: Gate,
+    pub fn gate(&self) -> &Gate {
+        &self.details.get().gate
+    }
 }
 
 /// An operand kind.
@@ -367,8 +383,10 @@ impl Grammar {
             let enumerants = kind.enumerants.iter().map(|e| Enumerant {
                 name: e.enumerant.clone(),
                 value: e.value.value().unwrap_or_default(),
-                parameters: names.rules_of(&e.parameters),
-                gate: names.gate_of(&e.needs),
+                details: Lazy::new(Details {
+                    parameters: names.rules_of(&e.parameters),
+                    gate: names.gate_of(&e.needs),
+                }),
             });
             let mut enumerants: Vec<Enumerant> = enumerants.collect();
             let at = names.kind(&kind.kind);

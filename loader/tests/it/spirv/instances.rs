@@ -63,7 +63,7 @@ pub(crate) fn instance(row: &tables::Row, choice: usize) -> Vec<u32> {
             tables::Shape::Value | tables::Shape::Mask => {
                 let row = &table.enumerants()[choice % table.enumerants().len()];
                 words.push(row.value);
-                open.extend(row.parameters.iter().rev().map(|p| p.kind));
+                open.extend(row.parameters().iter().rev().map(|p| p.kind));
             }
             // OpSpecConstantOp of OpIAdd, whose two operands follow.
             tables::Shape::SpecOp => words.extend([128, 2, 2]),
