@@ -620,6 +620,14 @@ mod tests {
     }
 
     #[test]
+    fn long_texts_are_refused() {
+        let text = |tokens: usize| uplift_tokens(&"; ".repeat(tokens), Stage::Fragment, false);
+        assert!(text(200_000).is_ok());
+        let error = text(200_001).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit);
+    }
+
+    #[test]
     fn old_languages_are_recognised_by_their_version() {
         for (text, is_old) in [
             ("void main() { }", true),

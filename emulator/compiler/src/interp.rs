@@ -520,6 +520,73 @@ mod tests {
         });
     }
 
+    /// A bound is no further away than the arguments' own can bring a result.
+    #[test]
+    fn bounds_of_doubtful_numbers_are_tight() {
+        // Sines are as steep as a turn is long.
+        let turn = std::f64::consts::TAU;
+        let ops = [
+            Op::Add,
+            Op::Mul,
+            Op::Neg,
+            Op::Abs,
+            Op::Floor,
+            Op::Ceil,
+            Op::Trunc,
+            Op::Rcp,
+            Op::Rsqrt,
+            Op::Sqrt,
+            Op::Log2,
+            Op::Exp2,
+        ];
+        let rows = ops
+            .map(|op| (op, 1.0))
+            .into_iter()
+            .chain([(Op::Fract, 1.0), (Op::Sin, turn), (Op::Cos, turn)]);
+        lanes_run(|lanes| {
+            for (op, steepest) in rows.clone() {
+                let count = if matches!(op, Op::Add | Op::Mul) { 2 } else { 1 };
+                for (a, b) in [(1.5, 2.25), (-1.5, 0.75), (3.3, -1.1), (2.0, 3.0), (0.6, 0.6)] {
+                    for [first, second] in [[0.0, 0.25], [0.125, 0.0], [0.125, 0.25], [0.4, 0.4]] {
+                        let numbers: [(f32, f32); 2] = [(a, first), (b, second)];
+                        let args = numbers.map(|(value, error)| Bounded { value, error });
+                        let result = lanes.arithmetic(op, &args[..count]);
+                        if !result.error.is_finite() || !result.value.is_finite() {
+                            continue;
+                        }
+                        let steps = || (-16..=16).map(|step| f64::from(step) / 16.0);
+                        let pairs = steps().flat_map(|x| steps().map(move |y| [x, y]));
+                        let far = pairs.map(|parts| {
+                            let chosen: Vec<f64> = args[..count]
+                                .iter()
+                                .zip(parts)
+                                .map(|(arg, part)| f64::from(arg.value) + part * f64::from(arg.error))
+                                .collect();
+                            (exact(op, &chosen) - f64::from(result.value)).abs()
+                        });
+                        // A number beside a whole one may have either for its part.
+                        let crosses = (a - first).floor() != (a + first).floor();
+                        let far = match op {
+                            Op::Fract if crosses => 1.0,
+                            Op::Sin | Op::Cos => (f64::from(first) * steepest).min(2.0),
+                            _ => far.fold(0.0, f64::max),
+                        };
+                        let size = f64::from(result.value.abs().max(a.abs() + b.abs()));
+                        let rounding = lanes.given.rounding;
+                        let most = far * 1.001
+                            + f64::from(rounding.relative) * 4.0 * size
+                            + f64::from(rounding.absolute)
+                            + 1e-6;
+                        assert!(
+                            f64::from(result.error) <= most,
+                            "{op:?} of {args:?}: {result:?}, {most} at most"
+                        );
+                    }
+                }
+            }
+        });
+    }
+
     /// What is known exactly has the bound of its rounding.
     #[test]
     fn bounds_of_known_numbers_are_tight() {

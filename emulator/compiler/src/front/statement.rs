@@ -412,3 +412,92 @@ fn is_entry(name: &str) -> bool {
     let rest = name.strip_prefix("main");
     rest.is_some_and(|rest| rest.chars().all(|c| c == '_' || c.is_ascii_digit()))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::front::{Coordinates, Source, Unroll, walk};
+    use crate::interp::{self, Given, SINGLE};
+    use crate::ir::{Input, Output, Term};
+
+    /// A body, and the colour's first component for the numbers of a fragment.
+    type Row = (&'static str, fn([f32; 2]) -> f32);
+
+    /// Loops of every kind.
+    #[rustfmt::skip]
+    const LOOPS: &[Row] = &[
+        ("for (int i = 0; i < 4; i++) a += v.x;", |[x, _]| 4.0 * x),
+        ("for (int i = 4; i > 0; i -= 2) a += v.x;", |[x, _]| 2.0 * x),
+        ("for (int i = 0; i < 0; i++) a += v.x;", |_| 0.0),
+        ("for (float t = 0.0; t < v.y; t += 1.0) a += v.x;", |[x, y]| y * x),
+        ("for (int i = 0; i < 6; i++) { if (i == 2) continue; a += v.x; }", |[x, _]| 5.0 * x),
+        ("for (int i = 0; i < 6; i++) { if (float(i) >= v.y) break; a += v.x; }", |[x, y]| y * x),
+        ("for (;;) { a += v.x; if (a > 2.5) break; }", |[x, _]| x * (2.5 / x).floor() + x),
+        ("int i = 0; while (i < 3) { i++; a += v.x; }", |[x, _]| 3.0 * x),
+        ("float t = 0.0; while (t < v.y) { t += 1.0; if (t == 2.0) continue; a += v.x; }", |[x, y]| (y - f32::from(y >= 2.0)) * x),
+        ("int i = 0; do { i++; a += v.x; } while (i < 3);", |[x, _]| 3.0 * x),
+        ("int i = 0; do { i++; if (i == 2) continue; a += v.x; } while (i < 4);", |[x, _]| 3.0 * x),
+        ("float t = 0.0; do { t += 1.0; if (t == 2.0) continue; a += v.x; } while (t < v.y);", |[x, y]| (y - f32::from(y >= 2.0)) * x),
+        ("do { a += v.x; } while (false);", |[x, _]| x),
+        ("do { a += v.x; if (v.y > 2.0) break; a += 1.0; } while (false);", |[x, y]| x + f32::from(y <= 2.0)),
+        ("float t = 0.0; do { t += 1.0; if (t > 2.5) break; a += v.x; } while (t < v.y);", |[x, y]| y.min(2.0) * x),
+        ("for (int i = 0; i < 3; i++) for (int j = 0; j < 3; j++) { if (j > i) break; a += v.x; }", |[x, _]| 6.0 * x),
+        ("for (int i = 0; i < 3; i++) { int j = 0; do { j++; if (j == 1) continue; a += v.x; } while (j < 3); }", |[x, _]| 6.0 * x),
+        ("for (int i = 0; i < 3; i++) { for (int j = 0; j < 3; j++) { if (j == 1) continue; a += v.x; } if (i == 1) break; }", |[x, _]| 4.0 * x),
+        ("for (int i = 0; i < 4; i++) { switch (i) { case 0: a += 1.0; break; case 2: continue; default: a += v.x; } a += v.y; }", |[x, y]| 1.0 + 2.0 * x + 3.0 * y),
+        ("switch (int(v.y)) { case 1: a = 1.0; case 2: a += v.x; break; case 3: a = 7.0; break; default: a = 9.0; }",
+         |[x, y]| [9.0, 1.0 + x, x, 7.0, 9.0][y as usize]),
+    ];
+
+    const V: [[f32; 2]; 4] = [[0.5, 1.0], [1.0, 2.0], [0.25, 3.0], [2.0, 4.0]];
+
+    /// As naga reads them where there is no other front end, unrolled and as they are.
+    #[test]
+    fn loops_go_round_as_often_as_they_say() {
+        let mut rolled = 0;
+        for (body, want) in LOOPS {
+            let text = format!(
+                "#version 450\nlayout(location = 0) in vec2 v; layout(location = 0) out vec4 c;
+                 void main() {{ float a = 0.0; {body} c = vec4(a); }}"
+            );
+            let options = naga::front::glsl::Options::from(naga::ShaderStage::Fragment);
+            let module = naga::front::glsl::Frontend::default()
+                .parse(&options, &text)
+                .expect(body);
+            for unroll in Unroll::ALL {
+                let source = Source {
+                    coordinates: Coordinates::OpenGl,
+                    roles: None,
+                    unroll,
+                };
+                let shader =
+                    walk(&module, &module.entry_points[0], &source).unwrap_or_else(|error| panic!("{body}: {error}"));
+                let function = shader.function;
+                let order = function.order();
+                let branches = order
+                    .iter()
+                    .filter(|block| matches!(function.block(**block).term, Term::Branch(..)));
+                rolled += u32::from(unroll == Unroll::Never) * branches.count() as u32;
+                let given = Given {
+                    uniforms: &[],
+                    input: &|lane, input| match input {
+                        Input::Varying(slot) => V[lane][slot as usize],
+                        _ => 0.0,
+                    },
+                    sampler: &|_, _, _, _| [[0.0; 4]; 4],
+                    rounding: SINGLE,
+                    budget: 10_000,
+                };
+                let outcomes = interp::run(&function, &given).expect("an end");
+                for (v, outcome) in V.into_iter().zip(outcomes) {
+                    let have = outcome.expect("a colour")[&Output::Color(0)].value;
+                    assert!(
+                        (have - want(v)).abs() < 1e-5,
+                        "{body} {unroll:?}: {have} of {v:?}, {} is wanted",
+                        want(v)
+                    );
+                }
+            }
+        }
+        assert!(rolled > 20, "{rolled}");
+    }
+}

@@ -457,3 +457,124 @@ impl<'a> Scheduler<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use utgard::gp::{AccOp, ComplexOp};
+
+    /// Nodes of every kind that read earlier ones, attributes, registers and the memory.
+    fn random_nodes(random: &mut fastrand::Rng) -> Vec<Node> {
+        let mut nodes: Vec<Node> = Vec::new();
+        for id in 0..random.usize(4..28) {
+            let readable: Vec<Id> = (0..id)
+                .filter(|other| !matches!(nodes[*other].kind, Kind::Output(..) | Kind::Keep(..)))
+                .collect();
+            let arg = |random: &mut fastrand::Rng| match random.u8(..6) {
+                0 => Arg::Memory(random.u32(..12)),
+                1 => Arg::Attribute(random.u32(..12)),
+                2 => Arg::Register(random.u32(..8)),
+                _ if readable.is_empty() => Arg::Attribute(0),
+                _ => Arg::Node(readable[random.usize(..readable.len())]),
+            };
+            let component = Component::ALL[random.usize(..4)];
+            let (kind, count) = match random.u8(..10) {
+                0..=2 => (Kind::Acc(AccOp::Add, [random.bool(), false], true), 2),
+                3 => (Kind::Acc(AccOp::Floor, [false; 2], false), 1),
+                4 | 5 => (Kind::Mul(random.bool()), 2),
+                6 => (Kind::Select, 3),
+                7 => (Kind::Function(ComplexOp::Rcp), 1),
+                8 => (Kind::Output(random.u16(1..4), component), 1),
+                _ => (Kind::Keep(random.u16(..2), component), 1),
+            };
+            nodes.push(Node {
+                kind,
+                args: (0..count).map(|_| arg(random)).collect(),
+                span: None,
+                named: Vec::new(),
+            });
+        }
+        nodes
+    }
+
+    /// What a scheduler has done so far.
+    fn state(scheduler: &Scheduler<'_>) -> [String; 4] {
+        let mut locs: Vec<String> = scheduler
+            .locs
+            .iter()
+            .filter(|(_, locs)| !locs.is_empty())
+            .map(|(arg, locs)| format!("{arg:?} {locs:?}"))
+            .collect();
+        let mut stored: Vec<String> = scheduler.stored.iter().map(|stored| format!("{stored:?}")).collect();
+        locs.sort();
+        stored.sort();
+        let (words, free) = (&scheduler.words, &scheduler.free_from);
+        [
+            format!("{words:?}"),
+            locs.join(" "),
+            stored.join(" "),
+            format!("{free:?}"),
+        ]
+    }
+
+    /// What finds no place leaves nothing behind; what was done for others stays where it is.
+    #[test]
+    fn what_finds_no_place_changes_nothing() {
+        let mut random = fastrand::Rng::with_seed(13);
+        let (mut placed, mut refused) = (0, 0);
+        for _ in 0..150 {
+            let nodes = random_nodes(&mut random);
+            let must: HashSet<Arg> = (0..nodes.len())
+                .filter(|_| random.u8(..4) == 0)
+                .map(Arg::Node)
+                .collect();
+            let reserved = (0..8).collect();
+            let mut scheduler = Scheduler::new(&nodes, &must, &reserved, 0);
+            let mut first = 0;
+            for id in 0..nodes.len() {
+                let mut time = first;
+                loop {
+                    let before = state(&scheduler);
+                    if scheduler.place(id, time) {
+                        placed += 1;
+                        break;
+                    }
+                    assert_eq!(state(&scheduler), before, "{id} at {time} of {nodes:?}");
+                    refused += 1;
+                    time += 1;
+                    if time > first + 12 {
+                        break;
+                    }
+                }
+                // Others come later, so that some are out of reach.
+                first = if random.u8(..3) == 0 {
+                    time
+                } else {
+                    time.saturating_sub(1)
+                };
+            }
+            for arg in &must {
+                let is_done = scheduler.locs.get(arg).is_some_and(|locs| !locs.is_empty());
+                assert!(
+                    !is_done || scheduler.stored.contains_key(arg),
+                    "{arg:?} was to be stored"
+                );
+            }
+        }
+        println!("{placed} placed, {refused} times none was found");
+        assert!(placed > 1000 && refused > 1000, "{placed} {refused}");
+    }
+
+    /// Nodes of equal height come in the order of their numbers first; every other order is one of its own.
+    #[test]
+    fn orders_of_equals_differ() {
+        let order = |number: u32| {
+            let mut all: Vec<Id> = (0..12).collect();
+            all.sort_by_key(|id| lot(*id, number));
+            all
+        };
+        assert_eq!(order(0), (0..12).collect::<Vec<_>>());
+        let all: HashSet<Vec<Id>> = (0..16).map(order).collect();
+        assert_eq!(all.len(), 16);
+    }
+}

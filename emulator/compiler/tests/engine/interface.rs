@@ -299,6 +299,8 @@ const LIMITS: &[Limit] = &[
     ("elements of a vertex program's variable", |count| vertex("uniform int n;", &format!("float a[{count}]; for (int i = 0; i < {count}; i++) a[i] = 0.5; a[n] = k; gl_PointSize = a[n + 1];")), Stage::Vertex, 64, "64 elements"),
     ("numbers of a type", |count| fragment(&format!("float a[{count}];"), "gl_FragColor = vec4(a[0]);"), Stage::Fragment, 1 << 14, "16385 numbers"),
     ("members of uniforms", |count| fragment(&format!("struct S {{ float x; }}; uniform S u[{count}];"), "gl_FragColor = vec4(u[0].x);"), Stage::Fragment, 2001, "too many members"),
+    ("functions in each other", |count| fragment(&many(count, |at| match at { 0 => "float f0(float x) { return x * k; }".to_owned(), _ => format!("float f{at}(float x) {{ return f{}(x) + k; }}", at - 1) }), &format!("gl_FragColor = vec4(f{}(v.x));", count - 1)), Stage::Fragment, 62, "too deeply"),
+    ("variables in memory", |count| fragment("", &format!("float s = k; {} gl_FragColor = vec4(s);", many(count, |at| format!("float a{at}[5]; a{at}[int(v.x)] = k; s += a{at}[int(v.y)];")))), Stage::Fragment, 63, "too many variables"),
     ("uniforms of vertices", |count| vertex(&format!("uniform vec4 u[{}]; uniform int n;", count - 1), &format!("gl_Position.x = u[0].x + u[{}].y;", count - 2)), Stage::Vertex, 302, "1217 floats of uniforms"),
 ];
 
@@ -317,6 +319,44 @@ fn limits_are_where_they_are_said_to_be() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Variables with an index that is not known are chosen from while they are short, and go to memory when they are longer.
+#[test]
+fn long_variables_go_to_memory() {
+    for (dimensions, index, in_memory) in [
+        ("[2]", "[i]", false),
+        ("[4]", "[i]", false),
+        ("[5]", "[i]", true),
+        ("[2][2]", "[i][j]", false),
+        ("[2][3]", "[i][j]", true),
+        ("[2][3]", "[i][1]", false),
+        ("[5][2]", "[3][j]", false),
+        ("[5][2]", "[i][1]", true),
+    ] {
+        let first = if dimensions.matches('[').count() == 2 {
+            "a[0][1]"
+        } else {
+            "a[0]"
+        };
+        let rows = [
+            (format!("a{index} = k;"), first.to_owned()),
+            (String::new(), format!("k + a{index}")),
+        ];
+        for (store, load) in rows {
+            let text = format!(
+                "#version 450\nlayout(location = 0) in vec2 v; layout(location = 0) out vec4 c;
+                 layout(set = 0, binding = 0) uniform U {{ float k; }};
+                 void main() {{ int i = int(v.x); int j = int(v.y); float a{dimensions}; {store} c = vec4({load}); }}"
+            );
+            let source = translate::Source::new("a.frag", text.as_bytes()).expect("a source");
+            let compiled = compile(Input::Source(&source), &Options::default());
+            let shader = compiled
+                .unwrap_or_else(|error| panic!("{}", error.render("s", &text)))
+                .shader;
+            assert_eq!(shader.function.memory > 0, in_memory, "{text}");
+        }
+    }
 }
 
 /// Numbers near the end of what is exact are noted, from half of it on.

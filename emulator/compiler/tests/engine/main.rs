@@ -18,6 +18,7 @@ mod operands;
 mod optimised;
 mod orientation;
 mod own;
+mod position;
 mod pressure;
 mod random;
 mod refusals;

@@ -48,6 +48,19 @@ fn refused(rows: &[Row], compiled: impl Fn(&str) -> Result<(), Error>) {
         };
         let named = error.message().to_lowercase().contains(&says.to_lowercase());
         let place = shown(&error, text).filter(|(_, column)| *column >= 1);
+        // The place is a field of its own, and names something of the text.
+        if let Some((line, column)) = place {
+            let message = error.message();
+            assert!(
+                !message.contains(&format!("{line}:{column}")) && !message.starts_with("WGSL"),
+                "{message}"
+            );
+            let span = error.span().expect("a place");
+            assert!(
+                span.start < span.end && span.end <= text.len() + 1,
+                "{span:?}: {message}"
+            );
+        }
         if !named || place.map_or(0, |(line, _)| line) != *line {
             wrong.push(format!(
                 "{says:?} in line {line} is wanted:\n{}\n{text}",

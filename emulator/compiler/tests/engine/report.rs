@@ -171,6 +171,39 @@ fn precision_is_reported() {
     assert_eq!(compiled(VERTEX, Stage::Vertex).report.warnings, []);
 }
 
+/// Constants that fp16 does not hold: the number, and words of the warning.
+#[test]
+fn constants_beyond_fp16_are_reported() {
+    for (number, says) in [
+        ("65504.0", None),
+        ("65519.0", None),
+        ("65520.0", Some("65520 is more than fp16 holds")),
+        ("-1000000.0", Some("-1000000 is more than fp16 holds")),
+        ("0.0001", None),
+        ("0.00007", None),
+        ("0.00005", Some("5e-5 is less than fp16 holds")),
+        ("-0.000001", Some("-1e-6 is less than fp16 holds")),
+        ("0.0", None),
+    ] {
+        let text = format!(
+            "precision mediump float;\nvarying vec2 v;\nvoid main() {{ gl_FragColor = vec4(max(v.x, {number})); }}"
+        );
+        let warnings = compiled(&text, Stage::Fragment).report.warnings;
+        let messages: Vec<&str> = warnings.iter().map(|warning| warning.message.as_str()).collect();
+        match says {
+            None => assert!(messages.is_empty(), "{number}: {messages:?}"),
+            Some(says) => assert!(
+                messages.len() == 1 && messages[0].contains(says),
+                "{number}: {messages:?}"
+            ),
+        }
+        assert!(warnings.iter().all(|warning| warning.line == Some(3)));
+        // The vertex processor has fp32.
+        let text = format!("attribute vec2 v; void main() {{ gl_Position = vec4(max(v.x, {number})); }}");
+        assert_eq!(compiled(&text, Stage::Vertex).report.warnings, []);
+    }
+}
+
 /// What finds no register goes to temporaries, and the report says so of both stages.
 #[test]
 fn spills_are_counted() {

@@ -190,7 +190,7 @@ pub(crate) fn fragment(name: &str, compiled: &Compiled, seed: u64, tally: &mut T
 }
 
 /// What the vertices of a test see of the window: scale and offset.
-const VIEWPORT: [f32; 8] = [32.0, -24.0, 0.5, 0.0, 32.0, 24.0, 0.5, 0.0];
+pub(crate) const VIEWPORT: [f32; 8] = [32.0, -24.0, 0.5, 0.0, 32.0, 24.0, 0.5, 0.0];
 
 /// The outputs of a vertex.
 pub(crate) fn vertex_outputs(name: &str, compiled: &Compiled, uniforms: &[f32], attributes: &[f32]) -> Vec<[f32; 4]> {
