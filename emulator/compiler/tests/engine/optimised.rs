@@ -104,7 +104,7 @@ fn fragment(body: &str) -> Function {
         .function
 }
 
-/// Branches around little become selects: so many operations may run in vain, more where all that comes of them is a
+/// Branches around little become selects: some operations may run in vain, more where all that comes of them is a
 /// truth value.
 #[test]
 fn short_branches_become_selects() {
