@@ -218,6 +218,12 @@ impl<'g, W: Words> Iterator for OperandsIn<'g, '_, W> {
                 }
                 continue;
             }
+            if matches!(shape, Shape::Id | Shape::ResultType | Shape::Result) {
+                return match self.words.part(self.at, self.at + 1) {
+                    Some(word) => Some(Ok(self.take(kind, shape, word, NumberType::None))),
+                    None => self.fault("the instruction ends before its last operand"),
+                };
+            }
             let Some(word) = self.words.word(self.at) else {
                 return self.fault("the instruction ends before its last operand");
             };

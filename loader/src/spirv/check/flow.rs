@@ -5,7 +5,6 @@ use super::graph::{Block, BlockMap, Edges};
 use super::layout::is_terminator;
 use super::{Checked, Item, structure};
 use crate::spirv::{capability, grammar::Shape, op};
-use std::collections::HashMap;
 use std::ops::Range;
 
 pub(super) fn check(module: &mut Checked<'_>) {
@@ -54,7 +53,7 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
         }
     }
     let map = BlockMap::new(start..end, &blocks);
-    let mut merges = HashMap::new();
+    let mut is_merge = vec![false; blocks.len()];
     let mut n = 0;
     while n < blocks.len() {
         let last = module.items[blocks[n].end];
@@ -75,19 +74,15 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
             op::LOOP_MERGE => &merge.words[1..3],
             _ => &[],
         };
-        for id in ids {
-            if map.labelled(module, *id).is_none() {
-                module.fail("merge-target", &merge, format!("%{id} is not a block of this function"));
+        for (at, id) in ids.iter().enumerate() {
+            match map.labelled(module, *id) {
+                None => module.fail("merge-target", &merge, format!("%{id} is not a block of this function")),
+                Some(block) if at == 0 && std::mem::replace(&mut is_merge[block], true) => {
+                    let message = format!("%{id} is the merge block of another construct");
+                    module.fail("merge-target", &merge, message);
+                }
+                Some(_) => {}
             }
-        }
-        if let Some(id) = ids.first()
-            && merges.insert(*id, n).is_some()
-        {
-            module.fail(
-                "merge-target",
-                &merge,
-                format!("%{id} is the merge block of another construct"),
-            );
         }
         if ids.len() == 2 && ids[0] == ids[1] || ids.first() == Some(&module.items[blocks[n].label].result) {
             module.fail("merge-target", &merge, "merge and continue blocks must differ");

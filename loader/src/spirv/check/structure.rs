@@ -66,9 +66,9 @@ struct Graph<'b> {
     dominates: Tree,
     postdominates: Tree,
     /// Header of the construct that a block merges.
-    header_of: HashMap<usize, usize>,
+    header_of: Vec<Option<usize>>,
     /// Headers of the loops whose continue target a block is.
-    loop_of: HashMap<usize, usize>,
+    loop_of: Vec<Option<usize>>,
 }
 
 /// Checks a function whose branch targets exist.
@@ -103,13 +103,13 @@ impl<'b> Graph<'b> {
             }
         };
         let merges: Vec<Merge> = blocks.iter().map(merge_of).collect();
-        let (mut header_of, mut loop_of) = (HashMap::new(), HashMap::new());
+        let (mut header_of, mut loop_of) = (vec![None; blocks.len()], vec![None; blocks.len()]);
         for (n, merge) in merges.iter().enumerate() {
             if let Merge::Loop { next: target, .. } = *merge {
-                loop_of.insert(target, n);
+                loop_of[target] = Some(n);
             }
             if let Some(merge) = merge.block() {
-                header_of.insert(merge, n);
+                header_of[merge] = Some(n);
             }
         }
         let leads_to = |n: usize| merges[n].blocks().chain(blocks[n].next.iter().copied());
@@ -179,8 +179,9 @@ impl<'b> Graph<'b> {
     fn back_edges(&self) -> Result<Vec<(usize, usize)>, Wrong> {
         let (mut seen, mut open) = (vec![false; self.blocks.len()], vec![false; self.blocks.len()]);
         let mut back = Vec::new();
-        let entered: HashSet<usize> = self.structural.targets().collect();
-        let roots = (0..self.blocks.len()).filter(|n| !entered.contains(n));
+        let mut entered = vec![false; self.blocks.len()];
+        self.structural.targets().for_each(|block| entered[block] = true);
+        let roots = (0..self.blocks.len()).filter(|n| !entered[*n]);
         for root in roots.chain(0..self.blocks.len()).collect::<Vec<_>>() {
             if std::mem::replace(&mut seen[root], true) {
                 continue;
@@ -380,7 +381,7 @@ impl<'b> Graph<'b> {
 
     /// The header that this block merges, else the immediate dominator.
     fn enclosing(&self, block: usize) -> Option<usize> {
-        let header = self.header_of.get(&block).copied();
+        let header = self.header_of[block];
         if let Some(header) = header.filter(|h| *h != block && self.dominates(*h, block)) {
             return Some(header);
         }
@@ -480,7 +481,7 @@ impl<'b> Graph<'b> {
             }
             if !targets.contains(&block) {
                 let (depth, own) = (self.depth(block), self.depth(target));
-                if depth < own || depth == own && self.loop_of.contains_key(&block) {
+                if depth < own || depth == own && self.loop_of[block].is_some() {
                     continue;
                 }
                 let message = format!("the case {} branches to {}", self.name(target), self.name(block));
@@ -504,12 +505,12 @@ impl<'b> Graph<'b> {
         let mut seen = HashSet::new();
         while at != 0 && self.reached(at) && seen.insert(at) {
             let parent = self.idom[at];
-            at = match (self.loop_of.get(&at), self.header_of.get(&at)) {
-                (Some(&header), _) => {
+            at = match (self.loop_of[at], self.header_of[at]) {
+                (Some(header), _) => {
                     depth += 1;
                     if header == at { parent } else { header }
                 }
-                (None, Some(&header)) => header,
+                (None, Some(header)) => header,
                 (None, None) => {
                     depth += u32::from(self.merges[parent] != Merge::None);
                     parent
