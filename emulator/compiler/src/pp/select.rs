@@ -161,18 +161,17 @@ impl Select<'_> {
         {
             return cell;
         }
-        let key = match raw.uniform {
-            Some(index) => Src::Const((index as u32) << 2 | 0x8000_0000 | lane_of(&raw.operand)),
-            None => raw.operand.comps[0],
-        };
-        let key = (self.number, key, raw.operand.negate, raw.operand.absolute);
-        if raw.uniform.is_none()
-            && let Some(cell) = self.copied.get(&key)
-        {
+        // A uniform comes with the load of its move, which is cheap to do again.
+        let operand = &raw.operand;
+        let key = (self.number, operand.comps[0], operand.negate, operand.absolute);
+        let is_shared = raw.uniform.is_none();
+        if let Some(cell) = self.copied.get(&key).filter(|_| is_shared) {
             return *cell;
         }
         let cell = self.nodes.cell();
-        self.copied.insert(key, cell);
+        if is_shared {
+            self.copied.insert(key, cell);
+        }
         self.mov(cell, raw, span, 0);
         cell
     }
@@ -478,13 +477,6 @@ fn fold_offset(index: i32, offset: Offset) -> (i32, Option<u32>) {
     match offset {
         Offset::Known(number) => (index + number, None),
         Offset::Cell(cell) => (index, Some(cell)),
-    }
-}
-
-fn lane_of(operand: &Operand) -> u32 {
-    match operand.comps[0] {
-        Src::Load(lane) => u32::from(lane),
-        _ => 0,
     }
 }
 

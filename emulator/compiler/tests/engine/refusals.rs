@@ -214,6 +214,12 @@ fn in_wgsl() {
             "return s[0];",
         ),
         wgsl(
+            "arrays whose length is not known",
+            3,
+            "@group(0) @binding(0) var<storage> s: array<vec4f>;",
+            "return vec4f(f32(arrayLength(&s)));",
+        ),
+        wgsl(
             "storage buffers",
             3,
             "@group(0) @binding(0) var<storage, read_write> s: array<vec4f, 4>;",

@@ -1,6 +1,7 @@
 //! The report: its figures are the program's, its lines add up, its keys stay.
 
-use skrymir_compiler::{Compiled, Input, Options, Stage, compile};
+use skrymir_compiler::emit::{self, Code};
+use skrymir_compiler::{Compiled, Input, Options, Stage, compile, lower, opt};
 use utgard::stats;
 
 fn compiled(text: &str, stage: Stage) -> Compiled {
@@ -120,6 +121,14 @@ fn figures_are_the_programs() {
             (report.shortest, report.longest),
             (counted.paths.shortest, counted.paths.longest)
         );
+        // Each instruction's lines, and each line's instructions, are the same.
+        assert_eq!(report.places.len(), report.instructions as usize);
+        for line in &report.lines {
+            let Some(number) = line.line else { continue };
+            let of_line = report.places.iter().filter(|lines| lines.contains(&number));
+            assert_eq!(of_line.count(), line.instructions as usize, "line {number}\n{report}");
+        }
+        assert!(report.places.iter().all(|lines| lines.is_sorted_by(|a, b| a < b)));
         let cost: f64 = report.lines.iter().map(|line| line.cost).sum();
         assert!(
             (cost - f64::from(report.instructions)).abs() < 1e-6,
@@ -146,6 +155,49 @@ fn figures_are_the_programs() {
     );
     let looped = compiled(FRAGMENT, Stage::Fragment).report;
     assert!(looped.longest.is_none() && looped.shortest < Some(looped.instructions));
+}
+
+/// What the back ends say of their programs is what the words of these show.
+#[test]
+fn programs_say_what_they_have() {
+    let mut programs = 0;
+    for (table, stage) in [(crate::FRAGMENTS, Stage::Fragment), (crate::VERTICES, Stage::Vertex)] {
+        for (name, text) in table {
+            let text = format!("#extension GL_OES_standard_derivatives : enable\nprecision mediump float;\n{text}");
+            let shader = compiled(&text, stage).shader;
+            let mut function = shader.function;
+            lower::lower(&mut function, stage).expect(name);
+            opt::optimise_lowered(&mut function);
+            lower::lower(&mut function, stage).expect(name);
+            opt::dead(&mut function);
+            let emitted = emit::emit(stage, &function, &shader.interface, false).expect(name);
+            let counted = stats::stats(&emitted.program);
+            let (instructions, registers, lists) = match &emitted.code {
+                Code::Vertex(code) => (
+                    code.instructions.len(),
+                    code.registers,
+                    [code.spans.len(), code.assigned.len()],
+                ),
+                Code::Fragment(code) => (
+                    code.instructions.len(),
+                    code.registers,
+                    [code.spans.len(), code.assigned.len()],
+                ),
+            };
+            assert_eq!(instructions, counted.instructions as usize, "{name}");
+            if let Code::Fragment(code) = &emitted.code {
+                let mut samplers = code.instructions.iter().filter_map(|i| i.sampler);
+                assert!(samplers.all(|sampler| sampler.constant == utgard::pp::Sampler::CONSTANT));
+            }
+            assert_eq!(registers, counted.registers, "{name}");
+            assert_eq!(
+                lists, [instructions; 2],
+                "{name}: places and values of each instruction"
+            );
+            programs += 1;
+        }
+    }
+    assert!(programs > 15);
 }
 
 #[test]

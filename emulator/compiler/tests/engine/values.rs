@@ -632,6 +632,12 @@ const BODIES: &[Row] = &[
         },
         EXACT,
     ),
+    // What is known only when the loop has been walked.
+    (
+        "var n = 12; var m = 5; for (var q = 0; q < 2; q++) { n = (n | 3) ^ m; m = m + q; } return vec4f(f32(n), f32(n & m), f32(n << 2u), f32(n >> 1u));",
+        |_, _| [14.0, 6.0, 56.0, 7.0],
+        0.0,
+    ),
     (
         "const MASK = (12 | 3) ^ 5; const FAR = (1 << 4u) >> 2u; return vec4f(f32(MASK), f32(FAR), f32(MASK & 6), f32(-7 / 2 + -7 % 4));",
         |_, _| [10.0, 4.0, 2.0, -6.0],
