@@ -275,7 +275,7 @@ impl<'a> Texture<'a> {
     }
 
     /// Makes texels of all levels ready with all threads, where that is worth their while: of one level they are wanted, of
-    /// several maybe in vain, which is done for no more than `most` of them.
+    /// several perhaps never read, so that this is done for no more than `most` of them.
     pub(crate) fn prepare(&self, most: u64, pool: &ThreadPool) {
         let count = self.chain.count(0);
         let is_wanted = self.chain.len() == 1 || count as u64 <= most;

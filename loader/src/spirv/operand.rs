@@ -218,15 +218,14 @@ impl<'g, W: Words> Iterator for OperandsIn<'g, '_, W> {
                 }
                 continue;
             }
-            if matches!(shape, Shape::Id | Shape::ResultType | Shape::Result) {
-                return match self.words.part(self.at, self.at + 1) {
-                    Some(word) => Some(Ok(self.take(kind, shape, word, NumberType::None))),
-                    None => self.fault("the instruction ends before its last operand"),
-                };
-            }
-            let Some(word) = self.words.word(self.at) else {
+            let Some(first) = self.words.part(self.at, self.at + 1) else {
                 return self.fault("the instruction ends before its last operand");
             };
+            // Most operands are ids: without a call.
+            if matches!(shape, Shape::Id | Shape::ResultType | Shape::Result) {
+                return Some(Ok(self.take(kind, shape, first, NumberType::None)));
+            }
+            let word = first.word(0).unwrap_or_default();
             return self.operand(kind, shape, word);
         }
     }

@@ -4,7 +4,7 @@ use super::fold;
 use crate::ir::{Block, Function, Inst, Op, Term, Value};
 use std::collections::HashMap;
 
-/// Operations that may run in vain when a branch becomes selects.
+/// Limit on the operations that run with unused results when a branch becomes selects.
 const CHEAP_ARM: usize = 24;
 
 /// The same where all that comes of it is one truth value, as of `a && b`: what else is known of such values then reaches

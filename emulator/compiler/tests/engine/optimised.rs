@@ -1,4 +1,4 @@
-//! What is left of programs when they are optimised: nothing is computed twice or in vain, no branch without need.
+//! What is left of programs when they are optimised: nothing is computed twice or without use, no branch without need.
 
 use crate::own;
 use skrymir_compiler::ir::{Block, Function, Op, Term, Value};
@@ -104,8 +104,8 @@ fn fragment(body: &str) -> Function {
         .function
 }
 
-/// Branches around little become selects: some operations may run in vain, more where all that comes of them is a
-/// truth value.
+/// Branches around little become selects: some operations may then run whose results are unused, more where all that
+/// comes of them is a truth value.
 #[test]
 fn short_branches_become_selects() {
     let chain = |count: usize| vec!["a *= v.y;"; count].concat();

@@ -105,9 +105,8 @@ impl Uses {
         for item in &module.items[..first] {
             let of = item.opcode();
             if of == op::VARIABLE || (op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP).contains(&of) {
-                let operands = module.used(item).filter(|id| *id != item.ty && *id != item.result);
                 let mut named = Vec::new();
-                for id in operands {
+                for id in module.used(item) {
                     named.extend(globals.get(&id));
                     named.extend(through.get(&id).into_iter().flatten());
                 }

@@ -4,7 +4,7 @@ use super::dominance::{Tree, immediate_dominators};
 use super::graph::{Block, BlockMap, Edges};
 use super::layout::is_terminator;
 use super::{Checked, Item, structure};
-use crate::spirv::{capability, grammar::Shape, op};
+use crate::spirv::{capability, op};
 use std::ops::Range;
 
 pub(super) fn check(module: &mut Checked<'_>) {
@@ -189,11 +189,9 @@ fn uses(module: &mut Checked<'_>, blocks: &[Block], idom: &[usize], map: &BlockM
             continue;
         }
         for place in item.places() {
-            let place = module.operands[place];
-            if *module.grammar.shape(place.kind) != Shape::Id {
+            let Some(id) = module.used_at(&item, place) else {
                 continue;
-            }
-            let id = item.words[usize::from(place.at)];
+            };
             let def = module.defs.get(id) as usize;
             let of = module.opcode(id);
             if of == op::LABEL || of == op::FUNCTION || def == 0 {

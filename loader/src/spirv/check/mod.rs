@@ -174,11 +174,15 @@ impl<'a> Checked<'a> {
             .push(Severity::Error, rule, "header", message, Some(word * 4));
     }
 
+    /// The id at one of an instruction's [places](Item::places); `None` for a result, its type, and enumerants.
+    fn used_at(&self, item: &Item<'_>, place: usize) -> Option<u32> {
+        let OperandAt { kind, at } = self.operands[place];
+        (*self.grammar.shape(kind) == Shape::Id).then(|| item.words[usize::from(at)])
+    }
+
     /// The ids that an instruction uses, its result type excepted.
     fn used(&self, item: &Item<'a>) -> impl Iterator<Item = u32> {
-        let (places, words) = (&self.operands[item.places()], item.words);
-        let is_id = |place: &&OperandAt| *self.grammar.shape(place.kind) == Shape::Id;
-        places.iter().filter(is_id).map(|place| words[usize::from(place.at)])
+        item.places().filter_map(|place| self.used_at(item, place))
     }
 
     /// The instruction that defines an id.

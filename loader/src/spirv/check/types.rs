@@ -52,6 +52,8 @@ fn doubtful(module: &Checked<'_>, item: &Item<'_>, at: usize) -> Why {
             let inner = Item {
                 row,
                 words: &words,
+                // Those of the item are places in its own words.
+                operands: (0, 0),
                 ..*item
             };
             rules_of_values(module, &inner)
