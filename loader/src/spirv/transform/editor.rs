@@ -62,34 +62,37 @@ pub(super) fn check(node: &Node<'_>, header: &[u32; HEADER_WORDS]) -> Result<()>
     }
 }
 
+/// Rejects a module without its header, and instructions as [`check`].
+fn check_nodes<'a>(index: &ModuleIndex, mut nodes: impl Iterator<Item = Node<'a>>) -> Result<()> {
+    let header = index.header();
+    if header[0] != MAGIC || index.words().count() < HEADER_WORDS {
+        return Err(Error::invalid("spirv", "no SPIR-V header", 0));
+    }
+    nodes.try_for_each(|node| check(&node, &header))
+}
+
+/// Rejects a module without its header, and declarations as [`check`].
+pub(super) fn check_declarations(index: &ModuleIndex) -> Result<()> {
+    check_nodes(index, index.declarations())
+}
+
 impl Editor {
     /// Splits an indexed module into instructions.
     ///
     /// # Errors
     /// Invalid for a wrong magic number, a module shorter than its header, or an instruction of wrong length.
     pub fn new(index: &ModuleIndex) -> Result<Self> {
-        Self::of(index, index.instructions())
+        check_nodes(index, index.instructions())?;
+        Ok(Self::split(index, index.instructions()))
     }
 
-    /// The instructions before the first function.
-    ///
-    /// # Errors
-    /// As [`Editor::new`], of these.
-    pub(super) fn of_declarations(index: &ModuleIndex) -> Result<Self> {
-        Self::of(index, index.declarations())
-    }
-
-    fn of<'a>(index: &ModuleIndex, nodes: impl Iterator<Item = Node<'a>>) -> Result<Self> {
-        let header = index.header();
-        if header[0] != MAGIC || index.words().count() < HEADER_WORDS {
-            return Err(Error::invalid("spirv", "no SPIR-V header", 0));
+    /// A module of these instructions, which [`check`] has passed.
+    pub(super) fn split<'a>(index: &ModuleIndex, nodes: impl Iterator<Item = Node<'a>>) -> Self {
+        let words = |node: Node<'a>| (0..node.words.count()).filter_map(|at| node.words.word(at)).collect();
+        Self {
+            header: index.header(),
+            body: nodes.map(words).collect(),
         }
-        let mut body = Vec::new();
-        for node in nodes {
-            check(&node, &header)?;
-            body.push((0..node.words.count()).filter_map(|at| node.words.word(at)).collect());
-        }
-        Ok(Self { header, body })
     }
 
     /// The words of the whole module.

@@ -1,7 +1,7 @@
 //! Exponents of `Ldexp`, which SPIR-V takes in any width and other languages in 32 bits.
 
 use super::editor::opcode;
-use super::rewriter::{Rewriter, rewritten};
+use super::rewriter::{Outcome, Rewriter, rewritten};
 use crate::Result;
 use crate::spirv::{ModuleIndex, capability, op};
 
@@ -21,35 +21,34 @@ pub fn narrow_exponents(words: &[u32]) -> Result<Vec<u32>> {
     if !ModuleIndex::new(words)?.capabilities().contains(&capability::INT_64) {
         return Ok(words.to_vec());
     }
-    rewritten(words, |to, words| {
-        narrow(to, words);
-        Ok(())
-    })
+    rewritten(words, |to, words| Ok(narrow(to, words)))
 }
 
-/// Appends an instruction; for `Ldexp` with a 64-bit exponent, with a 32-bit one.
-fn narrow(to: &mut Rewriter<'_, '_>, words: &[u32]) {
+/// Replaces `Ldexp` with a 64-bit exponent by one with a 32-bit exponent.
+fn narrow(to: &mut Rewriter<'_, '_>, words: &[u32]) -> Outcome {
     if let (op::EXT_INST, &[_, _, _, set, LDEXP, _, exponent]) = (opcode(words), words)
         && Some(set) == to.set
         && let Some((wide, count)) = wide(to, exponent)
     {
-        let [long, int] = [64, 32].map(|width| to.declared.ty(&mut to.module, op::TYPE_INT, &[width, 1]));
-        let [longs, ints] = [long, int].map(|scalar| to.declared.vector(&mut to.module, scalar, count));
+        let (declared, module) = to.declared();
+        let [long, int] = [64, 32].map(|width| declared.ty(module, op::TYPE_INT, &[width, 1]));
+        let [longs, ints] = [long, int].map(|scalar| declared.vector(module, scalar, count));
         let signed = match wide == longs {
             true => exponent,
             false => to.step(op::BITCAST, longs, &[exponent]),
         };
+        let (declared, module) = to.declared();
         let [least, most] = [-LIMIT, LIMIT].map(|value| {
-            let number = to.declared.long(&mut to.module, long, value);
-            to.declared.splat(&mut to.module, longs, count, number)
+            let number = declared.long(module, long, value);
+            declared.splat(module, longs, count, number)
         });
         let clamped = to.step(op::EXT_INST, longs, &[set, S_CLAMP, signed, least, most]);
         let mut words = words.to_vec();
         words[6] = to.step(op::S_CONVERT, ints, &[clamped]);
         to.push(&words);
-        return;
+        return Outcome::Replaced;
     }
-    to.push(words);
+    Outcome::Kept
 }
 
 /// The type of a value and its number of components, if these are 64-bit integers.

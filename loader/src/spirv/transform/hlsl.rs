@@ -3,7 +3,7 @@
 use super::editor::{build, opcode};
 use super::exponents::{LDEXP, S_CLAMP};
 use super::operations;
-use super::rewriter::{Rewriter, rewritten};
+use super::rewriter::{Outcome, Rewriter, rewritten};
 use crate::spirv::{ModuleIndex, class, op};
 use crate::{Error, Result};
 
@@ -17,32 +17,27 @@ const MAX_STORED: u64 = 4096;
 /// # Errors
 /// Invalid for a broken module; Unsupported for a store of an array of more than 4096 elements.
 pub fn for_hlsl(words: &[u32]) -> Result<Vec<u32>> {
-    rewritten(words, |to, words| {
-        match (opcode(words), words.get(4)) {
-            (op::STORE, _) => return store(to, words),
-            (op::EXT_INST, Some(&LDEXP)) => scale(to, words),
-            _ => operations::spell(to, words),
-        }
-        Ok(())
+    rewritten(words, |to, words| match (opcode(words), words.get(4)) {
+        (op::STORE, _) => store(to, words),
+        (op::EXT_INST, Some(&LDEXP)) => Ok(scale(to, words)),
+        _ => Ok(operations::spell(to, words)),
     })
 }
 
-/// Appends a store; for one of an array to a buffer stores of its elements.
-fn store(to: &mut Rewriter<'_, '_>, words: &[u32]) -> Result<()> {
+/// Replaces a store of an array to a buffer by stores of its elements.
+fn store(to: &mut Rewriter<'_, '_>, words: &[u32]) -> Result<Outcome> {
     let &[_, pointer, value, ref access @ ..] = words else {
-        to.push(words);
-        return Ok(());
+        return Ok(Outcome::Kept);
     };
     let Some((kind, array)) = array_in_buffer(to.index, pointer) else {
-        to.push(words);
-        return Ok(());
+        return Ok(Outcome::Kept);
     };
     if count(to.index, array) > MAX_STORED {
         let message = format!("a store of an array of more than {MAX_STORED} elements to a buffer");
         return Err(Error::unsupported("spirv", message));
     }
     store_elements(to, [kind, array], [pointer, value], access);
-    Ok(())
+    Ok(Outcome::Replaced)
 }
 
 /// The storage class and the array type of a pointer to an array in a buffer.
@@ -69,30 +64,31 @@ fn store_elements(to: &mut Rewriter<'_, '_>, [kind, ty]: [u32; 2], [pointer, val
         to.push(&build(op::STORE, &[&[pointer, value], access].concat()));
         return;
     };
-    let to_element = to.declared.ty(&mut to.module, op::TYPE_POINTER, &[kind, element]);
+    let (declared, module) = to.declared();
+    let to_element = declared.ty(module, op::TYPE_POINTER, &[kind, element]);
     for number in 0..length {
-        let at = to.declared.number(&mut to.module, number);
+        let (declared, module) = to.declared();
+        let at = declared.number(module, number);
         let part = to.step(op::COMPOSITE_EXTRACT, element, &[value, number]);
         let place = to.step(op::ACCESS_CHAIN, to_element, &[pointer, at]);
         store_elements(to, [kind, element], [place, part], access);
     }
 }
 
-/// Appends `Ldexp`; of 32-bit floats, as two products with powers of two.
-fn scale(to: &mut Rewriter<'_, '_>, words: &[u32]) {
+/// Replaces `Ldexp` of 32-bit floats by two products with powers of two.
+fn scale(to: &mut Rewriter<'_, '_>, words: &[u32]) -> Outcome {
     let &[_, ty, id, set, _, value, exponent] = words else {
-        to.push(words);
-        return;
+        return Outcome::Kept;
     };
     let Some((exponents, count)) = exponents(to.index, ty, exponent).filter(|_| Some(set) == to.set) else {
-        to.push(words);
-        return;
+        return Outcome::Kept;
     };
-    let scalar = to.declared.ty(&mut to.module, op::TYPE_INT, &[32, 1]);
-    let ints = to.declared.vector(&mut to.module, scalar, count);
+    let (declared, module) = to.declared();
+    let scalar = declared.ty(module, op::TYPE_INT, &[32, 1]);
+    let ints = declared.vector(module, scalar, count);
     let [least, most, one, bias, fraction] = [-252, 254, 1, 127, 23].map(|value: i32| {
-        let number = to.declared.constant(&mut to.module, scalar, value as u32);
-        to.declared.splat(&mut to.module, ints, count, number)
+        let number = declared.constant(module, scalar, value as u32);
+        declared.splat(module, ints, count, number)
     });
     let signed = match exponents == ints {
         true => exponent,
@@ -108,6 +104,7 @@ fn scale(to: &mut Rewriter<'_, '_>, words: &[u32]) {
     });
     let scaled = to.step(op::F_MUL, ty, &[value, half]);
     to.push(&build(op::F_MUL, &[ty, id, scaled, rest]));
+    Outcome::Replaced
 }
 
 /// The type of an exponent and its number of components, if it and the result have 32 bits.

@@ -1,7 +1,7 @@
 //! Arithmetic operations that WGSL lacks, by those that it has.
 
 use super::editor::{build, opcode};
-use super::rewriter::{Rewriter, rewritten};
+use super::rewriter::{Outcome, Rewriter, rewritten};
 use crate::Result;
 use crate::spirv::op;
 
@@ -22,14 +22,11 @@ const MODF_STRUCT: u32 = 36;
 /// # Errors
 /// Invalid for a broken module.
 pub fn spelled(words: &[u32]) -> Result<Vec<u32>> {
-    rewritten(words, |to, words| {
-        spell(to, words);
-        Ok(())
-    })
+    rewritten(words, |to, words| Ok(spell(to, words)))
 }
 
-/// Appends an instruction, or others that compute the same.
-pub(super) fn spell(to: &mut Rewriter<'_, '_>, words: &[u32]) {
+/// Replaces an instruction by others that compute the same.
+pub(super) fn spell(to: &mut Rewriter<'_, '_>, words: &[u32]) -> Outcome {
     match (opcode(words), words) {
         (IS_NAN, &[_, ty, id, value]) => {
             let same = to.step(op::F_ORD_EQUAL, ty, &[value, value]);
@@ -42,8 +39,7 @@ pub(super) fn spell(to: &mut Rewriter<'_, '_>, words: &[u32]) {
         }
         (op::EXT_INST, &[_, ty, id, of, MODF_STRUCT, value]) if Some(of) == to.set => {
             let Some(part) = to.index.members(ty).and_then(|mut members| members.next()) else {
-                to.push(words);
-                return;
+                return Outcome::Kept;
             };
             let whole = to.step(op::EXT_INST, part, &[of, TRUNC, value]);
             let rest = to.step(op::F_SUB, part, &[value, whole]);
@@ -58,10 +54,11 @@ pub(super) fn spell(to: &mut Rewriter<'_, '_>, words: &[u32]) {
         }
         (opcode @ (U_MUL_EXTENDED | S_MUL_EXTENDED), &[_, ty, id, a, b]) => match unsigned(to, ty) {
             Some(number) => product(to, opcode == S_MUL_EXTENDED, [ty, id, a, b], number),
-            None => to.push(words),
+            None => return Outcome::Kept,
         },
-        _ => to.push(words),
+        _ => return Outcome::Kept,
     }
+    Outcome::Replaced
 }
 
 /// The types of a product's halves: as declared, and unsigned.
@@ -80,17 +77,19 @@ fn unsigned(to: &mut Rewriter<'_, '_>, ty: u32) -> Option<Number> {
     let [_, 32, _] = to.index.operands(scalar, op::TYPE_INT)? else {
         return None;
     };
-    let uint = to.declared.uint(&mut to.module);
-    let unsigned = to.declared.vector(&mut to.module, uint, count);
+    let (declared, module) = to.declared();
+    let uint = declared.uint(module);
+    let unsigned = declared.vector(module, uint, count);
     Some(Number { own, unsigned, count })
 }
 
 /// Computes both halves of a product from products of halves of its factors.
 fn product(to: &mut Rewriter<'_, '_>, signed: bool, [ty, id, a, b]: [u32; 4], number: Number) {
     let Number { own, unsigned, count } = number;
+    let (declared, module) = to.declared();
     let [half, low, sign] = [16, 0xffff, 31].map(|value| {
-        let scalar = to.declared.number(&mut to.module, value);
-        to.declared.splat(&mut to.module, unsigned, count, scalar)
+        let scalar = declared.number(module, value);
+        declared.splat(module, unsigned, count, scalar)
     });
     let mut step = |opcode: u16, operands: &[u32]| to.step(opcode, unsigned, operands);
     let (a, b) = match own == unsigned {

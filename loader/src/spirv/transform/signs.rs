@@ -2,7 +2,7 @@
 //! modules, take it from the operands' type.
 
 use super::editor::{build, opcode};
-use super::rewriter::{Rewriter, rewritten};
+use super::rewriter::{Outcome, Rewriter, rewritten};
 use crate::spirv::{Grammar, ModuleIndex, op};
 use crate::{Error, Result};
 
@@ -66,10 +66,7 @@ const ATOMIC: [(u16, bool); 4] = [
 /// Invalid for a broken module; Unsupported for an atomic comparison in memory of the other signedness.
 pub fn with_casts(words: &[u32]) -> Result<Vec<u32>> {
     atomics(words)?;
-    rewritten(words, |to, words| {
-        convert(to, words);
-        Ok(())
-    })
+    rewritten(words, |to, words| Ok(convert(to, words)))
 }
 
 /// Rejects atomic comparisons that no cast changes: other languages compare what the memory holds.
@@ -130,36 +127,39 @@ fn interpreted(words: &[u32], set: Option<u32>) -> Option<(bool, std::ops::Range
     Some((*signed, 3 + operands.start..3 + operands.end))
 }
 
-/// Appends an instruction, between casts if it needs any.
-fn convert(to: &mut Rewriter<'_, '_>, words: &[u32]) {
+/// Puts an instruction that interprets integers between the casts that it needs.
+fn convert(to: &mut Rewriter<'_, '_>, words: &[u32]) -> Outcome {
     let Some((signed, operands)) = interpreted(words, to.set) else {
-        to.push(words);
-        return;
+        return Outcome::Kept;
     };
-    let mut words = words.to_vec();
+    let mut changed = words.to_vec();
     for at in operands {
         let Some(value) = words.get(at).copied() else { break };
         let ty = to.index.definition(value).and_then(|node| node.operand(0));
         if let Some(other) = ty.and_then(|ty| other(to, ty, signed)) {
-            words[at] = to.step(op::BITCAST, other, &[value]);
+            changed[at] = to.step(op::BITCAST, other, &[value]);
         }
     }
     let (own, result) = (words[1], words[2]);
     let cast = other(to, own, signed);
     if let Some(other) = cast {
-        (words[1], words[2]) = (other, to.module.fresh());
+        (changed[1], changed[2]) = (other, to.fresh());
     }
-    let before = words[2];
-    to.push(&words);
+    if changed == words {
+        return Outcome::Kept;
+    }
+    to.push(&changed);
     if cast.is_some() {
-        to.push(&build(op::BITCAST, &[own, result, before]));
+        to.push(&build(op::BITCAST, &[own, result, changed[2]]));
     }
+    Outcome::Replaced
 }
 
 /// The type of this signedness for an integer type of the other.
 fn other(to: &mut Rewriter<'_, '_>, ty: u32, signed: bool) -> Option<u32> {
     let number = integer(to.index, ty).filter(|number| number.signed != signed)?;
     let operands = [number.width, u32::from(signed)];
-    let scalar = to.declared.ty(&mut to.module, op::TYPE_INT, &operands);
-    Some(to.declared.vector(&mut to.module, scalar, number.count))
+    let (declared, module) = to.declared();
+    let scalar = declared.ty(module, op::TYPE_INT, &operands);
+    Some(declared.vector(module, scalar, number.count))
 }
