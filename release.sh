@@ -246,7 +246,7 @@ Maintainer: $MAINTAINER
 Section: devel
 Priority: optional
 Installed-Size: $(du -sk "$room/usr" | cut -f1)
-Depends: libc6 (>= $glibc), libgcc-s1, libstdc++6
+Depends: libc6 (>= $glibc), libgcc-s1
 Recommends: libvulkan1, mesa-vulkan-drivers
 Suggests: qemu-user-static, vulkan-validationlayers, spirv-tools, glslang-tools, gcc-aarch64-linux-gnu
 Description: loads compiled shaders and runs them
@@ -264,7 +264,7 @@ END
 check_needed() {
     local other
     other=$(readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
-        grep -vE '^(lib(c|m|dl|pthread)\.so\.6|libstdc\+\+\.so\.6|libgcc_s\.so\.1|ld-linux-.*)$' || true)
+        grep -vE '^(lib(c|m|dl|pthread)\.so\.6|libgcc_s\.so\.1|ld-linux-.*)$' || true)
     [ -z "$other" ] || fail "$1 needs $other, which no package of its Depends has"
 }
 
