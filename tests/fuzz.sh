@@ -39,6 +39,8 @@ fi
 machine=$(rustc -vV | sed -n 's/^host: //p')
 flags="--cfg fuzzing -Cstrip=symbols"
 toolchain=() built=target/fuzz/build
+# gcc, which compiles glslang and SPIRV-Cross, has tables without a name of their own.
+export ASAN_OPTIONS=detect_odr_violation=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 [ -z "$asan" ] || { toolchain=(+nightly) flags="$flags -Zsanitizer=address" built=target/fuzz/build-asan; }
 RUSTC_WRAPPER=$PWD/fuzz/instrument.sh RUSTFLAGS=$flags CARGO_TARGET_DIR=$built cargo "${toolchain[@]}" build --quiet \
     --release --target "$machine" --manifest-path fuzz/Cargo.toml $(printf -- '--bin %s ' "${targets[@]}")
