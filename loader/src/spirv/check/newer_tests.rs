@@ -48,7 +48,8 @@ const REFLECTED: &str = "OpCapability Shader\nOpExtension \"SPV_KHR_non_semantic
                          %other = OpString \"other\"\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n\
                          %zero = OpConstant %uint 0\n%main = OpFunction %void None %fn\n%entry = OpLabel\nOpReturn\nOpFunctionEnd\n\
                          %kernel = OpExtInst %void %set Kernel %main %name %zero %zero %name\n\
-                         %required = OpExtInst %void %set PropertyRequiredWorkgroupSize %kernel %zero %zero %zero\n";
+                         %required = OpExtInst %void %set PropertyRequiredWorkgroupSize %kernel %zero %zero %zero\n\
+                         %argument = OpExtInst %void %set ArgumentStorageBuffer %kernel %zero %zero %zero\n";
 
 /// A module, a replacement, and a part of the expected finding.
 const ROWS: &[(&str, &str, &str, &str)] = &[
@@ -133,6 +134,12 @@ const ROWS: &[(&str, &str, &str, &str)] = &[
         "PropertyRequiredWorkgroupSize %kernel",
         "PropertyRequiredWorkgroupSize %main",
         "Kernel, ",
+    ),
+    (
+        REFLECTED,
+        "ArgumentStorageBuffer %kernel",
+        "ArgumentStorageBuffer %required",
+        "Decl, ",
     ),
     (
         REFLECTED,

@@ -65,7 +65,7 @@ fn declared<'a>(module: &Checked<'a>, id: u32) -> Option<&'a str> {
 
 fn operand(module: &Checked<'_>, name: &str, id: u32) -> Why {
     let fits = match name {
-        "Kernel" => declared(module, id) == Some("Kernel"),
+        "Kernel" | "Decl" => declared(module, id) == Some("Kernel"),
         "ArgInfo" => declared(module, id) == Some("ArgumentInfo"),
         "Name" | "Type Name" | "TypeName" | "Attributes" | "Data" | "FileName" | "PrintfString" | "FormatString" => {
             module.opcode(id) == op::STRING
