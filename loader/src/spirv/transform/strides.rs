@@ -22,6 +22,46 @@ struct Array {
     padded: u32,
     /// Words after the element.
     padding: u32,
+    /// The distance of columns, if the elements are matrices or arrays of them.
+    matrix_stride: Option<u32>,
+}
+
+/// How arrays of matrices are laid out, by the array's type.
+struct Matrices {
+    /// The distance of columns; `None` if it depends on the member, and for rows in columns' place.
+    strides: HashMap<u32, Option<u32>>,
+    /// The members that are such arrays: structs and numbers.
+    members: HashMap<(u32, u32), Vec<u32>>,
+}
+
+impl Matrices {
+    fn of(index: &ModuleIndex) -> Self {
+        let (mut strides, mut members) = (HashMap::new(), HashMap::new());
+        for node in index.instructions().take_while(|node| node.opcode != op::FUNCTION) {
+            let (op::TYPE_STRUCT, Some(id)) = (node.opcode, node.operand(0)) else {
+                continue;
+            };
+            for (member, mut ty) in (0..).zip(node.tail(1)) {
+                let Some(stride) = index.member_decoration(id, member, decoration::MATRIX_STRIDE) else {
+                    continue;
+                };
+                let is_rows = index.member_decoration(id, member, decoration::ROW_MAJOR).is_some();
+                let stride = Some(stride).filter(|_| !is_rows);
+                let mut arrays = Vec::new();
+                // Lengths do not matter here, and types of an invalid module may be recursive.
+                while let (op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY, true) =
+                    (index.opcode(ty), arrays.len() < MAX_DEPTH as usize)
+                {
+                    let known = strides.entry(ty).or_insert(stride);
+                    *known = known.filter(|known| stride == Some(*known));
+                    arrays.push(ty);
+                    ty = index.definition(ty).and_then(|node| node.operand(1)).unwrap_or(0);
+                }
+                members.insert((id, member), arrays);
+            }
+        }
+        Self { strides, members }
+    }
 }
 
 /// Size and alignment of a type in WGSL, in bytes.
@@ -39,6 +79,7 @@ pub(crate) fn pad(words: &[u32]) -> Result<Vec<u32>> {
     let index = ModuleIndex::new(words)?;
     let mut module = Editor::new(&index)?;
     let mut arrays: BTreeMap<u32, Array> = BTreeMap::new();
+    let matrices = Matrices::of(&index);
     for node in index.instructions().take_while(|node| node.opcode != op::FUNCTION) {
         let (op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY, Some(id), Some(element)) =
             (node.opcode, node.operand(0), node.operand(1))
@@ -57,6 +98,14 @@ pub(crate) fn pad(words: &[u32]) -> Result<Vec<u32>> {
         let Some(padding) = padding.filter(|words| (1..=MAX_PADDING).contains(words) && stride % 4 == 0) else {
             continue;
         };
+        let matrix_stride = match matrix(&index, element, &arrays) {
+            Some(natural) => match matrices.strides.get(&id) {
+                Some(Some(stride)) if natural == Some(*stride) => Some(*stride),
+                // Rows, or columns further apart: the size is another one.
+                _ => continue,
+            },
+            None => None,
+        };
         let padded = module.fresh();
         arrays.insert(
             id,
@@ -64,6 +113,7 @@ pub(crate) fn pad(words: &[u32]) -> Result<Vec<u32>> {
                 element,
                 padded,
                 padding,
+                matrix_stride,
             },
         );
     }
@@ -71,8 +121,33 @@ pub(crate) fn pad(words: &[u32]) -> Result<Vec<u32>> {
         return Ok(words.to_vec());
     }
     declare(&mut module, &arrays);
+    // Their matrices are members of the padded elements now.
+    module.body.retain(|words| {
+        let (op::MEMBER_DECORATE, &[_, target, member, kind, ..]) = (opcode(words), &words[..]) else {
+            return true;
+        };
+        let of = matrices.members.get(&(target, member));
+        let is_padded = of.is_some_and(|of| of.iter().any(|array| arrays.contains_key(array)));
+        !(is_padded && matches!(kind, decoration::MATRIX_STRIDE | decoration::COL_MAJOR))
+    });
     rewrite(&index, &mut module, &arrays);
     Ok(module.words())
+}
+
+/// For a matrix, and for arrays of them that are not padded: the distance of its columns in WGSL.
+fn matrix(index: &ModuleIndex, mut ty: u32, padded: &BTreeMap<u32, Array>) -> Option<Option<u32>> {
+    for _ in 0..MAX_DEPTH {
+        match index.opcode(ty) {
+            op::TYPE_ARRAY if padded.contains_key(&ty) => return None,
+            op::TYPE_ARRAY => ty = index.definition(ty)?.operand(1)?,
+            op::TYPE_MATRIX => {
+                let column = size(index, index.definition(ty)?.operand(1)?, 0);
+                return Some(column.and_then(|column| column.bytes.checked_next_multiple_of(column.align)));
+            }
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// The size of a type, if it has one in memory.
@@ -170,7 +245,14 @@ fn declare(module: &mut Editor, arrays: &BTreeMap<u32, Array>) {
         .filter_map(|words| Some((words[1], *words.get(3)?)))
         .collect();
     for (id, array) in arrays {
-        decorations.push(build(op::MEMBER_DECORATE, &[array.padded, 0, decoration::OFFSET, 0]));
+        let mut first = |kind: u32, value: &[u32]| {
+            decorations.push(build(op::MEMBER_DECORATE, &[&[array.padded, 0, kind], value].concat()));
+        };
+        first(decoration::OFFSET, &[0]);
+        if let Some(stride) = array.matrix_stride {
+            first(decoration::COL_MAJOR, &[]);
+            first(decoration::MATRIX_STRIDE, &[stride]);
+        }
         let stride = strides.get(id).copied().unwrap_or(0);
         for word in 0..array.padding {
             let offset = stride.saturating_sub(4 * (array.padding - word));
