@@ -83,6 +83,62 @@ OpFunctionEnd
 }
 
 #[test]
+fn matrices_keep_their_layout_in_padded_elements() {
+    let text = |major: &str, stride: u32| {
+        compute(
+            "",
+            " %var",
+            "OpExecutionMode %main LocalSize 1 1 1",
+            &format!(
+                "OpDecorate %inner ArrayStride 48
+OpDecorate %outer ArrayStride 144
+OpDecorate %block Block
+OpMemberDecorate %block 0 Offset 0
+OpMemberDecorate %block 0 {major}
+OpMemberDecorate %block 0 MatrixStride {stride}
+OpDecorate %var DescriptorSet 0
+OpDecorate %var Binding 0
+%void = OpTypeVoid
+%type = OpTypeFunction %void
+%float = OpTypeFloat 32
+%column = OpTypeVector %float 3
+%matrix = OpTypeMatrix %column 2
+%uint = OpTypeInt 32 0
+%one = OpConstant %uint 1
+%three = OpConstant %uint 3
+%inner = OpTypeArray %matrix %three
+%outer = OpTypeArray %inner %three
+%block = OpTypeStruct %outer
+%to_block = OpTypePointer Uniform %block
+%to_column = OpTypePointer Uniform %column
+%none = OpConstant %uint 0
+%var = OpVariable %to_block Uniform
+%main = OpFunction %void None %type
+%start = OpLabel
+%place = OpAccessChain %to_column %var %none %one %one %one
+%value = OpLoad %column %place
+OpReturn
+OpFunctionEnd
+"
+            ),
+        )
+    };
+    let padded = after(&text("ColMajor", 16), for_wgsl);
+    assert!(
+        padded.contains("OpTypeStruct %mat2v3float %uint %uint %uint %uint"),
+        "{padded}"
+    );
+    let strides = |text: &str, stride: u32| text.matches(&format!(" 0 MatrixStride {stride}\n")).count();
+    assert_eq!(strides(&padded, 16), 1, "{padded}");
+    // Rows, and columns further apart, make another size.
+    for (major, stride) in [("RowMajor", 16), ("ColMajor", 24)] {
+        let kept = after(&text(major, stride), for_wgsl);
+        assert_eq!(strides(&kept, stride), 1, "{kept}");
+        assert!(!kept.contains("OpTypeStruct %mat2v3float"), "{kept}");
+    }
+}
+
+#[test]
 fn elections_compare_lanes() {
     let text = compute(
         "OpCapability GroupNonUniform\n",
@@ -477,9 +533,44 @@ OpReturn
 OpFunctionEnd
 ",
     );
-    let after = after(&text, for_hlsl);
-    assert_eq!(after.matches("OpStore").count(), 6, "{after}");
-    assert_eq!(after.matches("OpCompositeExtract").count(), 8, "{after}");
+    let changed = after(&text, for_hlsl);
+    assert_eq!(changed.matches("OpStore").count(), 6, "{changed}");
+    assert_eq!(changed.matches("OpCompositeExtract").count(), 8, "{changed}");
+    // A copy is a load and such stores; each half keeps its own memory operands.
+    for (operands, loaded, stored) in [
+        ("", "", ""),
+        (" Volatile", " Volatile", " Volatile"),
+        (" Aligned 4 Volatile|Aligned 8", " Volatile|Aligned 8", " Aligned 4"),
+    ] {
+        let local = "%local = OpTypePointer Function %outer\n%main = ";
+        let text = text.replace("%main = ", local);
+        let text = text.replace(
+            "%label = OpLabel\n",
+            "%label = OpLabel\n%source = OpVariable %local Function\n",
+        );
+        let copy = text.replace(
+            "OpStore %place %zeros",
+            &format!("OpCopyMemory %place %source{operands}"),
+        );
+        let mut words = parse(&copy).unwrap();
+        words[1] = 0x0001_0400;
+        let changed = after(&print(&words).unwrap(), for_hlsl);
+        assert!(!changed.contains("OpCopyMemory"), "{changed}");
+        // What is behind the two or three operands.
+        let access = |name: &str, operands: usize| -> Vec<String> {
+            let lines = changed.lines().filter(|line| line.contains(name));
+            let behind = lines.map(|line| {
+                line.split_whitespace()
+                    .skip_while(|word| *word != name)
+                    .skip(1 + operands)
+            });
+            behind
+                .map(|words| words.map(|word| format!(" {word}")).collect())
+                .collect()
+        };
+        assert_eq!(access("OpLoad", 2), [loaded], "{changed}");
+        assert_eq!(access("OpStore", 2), [stored; 6], "{changed}");
+    }
 }
 
 #[test]

@@ -9,6 +9,16 @@ use super::op;
 use super::walk::{Bytes, InstructionIn, Words};
 use std::collections::HashMap;
 
+/// Memory operands that have an operand of their own.
+pub(crate) const ALIGNED: u32 = 0x2;
+pub(crate) const AVAILABLE: u32 = 0x8;
+pub(crate) const VISIBLE: u32 = 0x10;
+
+/// Words of a memory access: the mask and its operands.
+pub(crate) fn access_words(mask: u32) -> usize {
+    1 + (mask & (ALIGNED | AVAILABLE | VISIBLE)).count_ones() as usize
+}
+
 /// Type of a literal number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NumberType {

@@ -4,6 +4,7 @@ use super::contents::{BOOL, RUNTIME_ARRAY};
 use super::form::{Base, Form, Why, when};
 use super::pointers::VARIABLE;
 use super::{Checked, Item, scopes};
+use crate::spirv::operand::{ALIGNED, AVAILABLE, VISIBLE, access_words};
 use crate::spirv::{capability, class, decoration as dec, op};
 
 /// Checks a memory instruction.
@@ -410,15 +411,7 @@ fn size(module: &Checked<'_>, id: u32) -> Why {
         .or_else(|| when(zero || negative, "the size is not above 0"))
 }
 
-const ALIGNED: u32 = 0x2;
-const AVAILABLE: u32 = 0x8;
-const VISIBLE: u32 = 0x10;
 const NON_PRIVATE: u32 = 0x20;
-
-/// Words of a memory access: the mask and its operands.
-fn access_words(mask: u32) -> usize {
-    1 + (mask & (ALIGNED | AVAILABLE | VISIBLE)).count_ones() as usize
-}
 
 /// Checks the memory access at a word of an instruction; `classes` are the storage classes of its pointers. Without an
 /// access nothing is required, except for physical buffers.

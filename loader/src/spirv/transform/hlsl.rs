@@ -4,6 +4,7 @@ use super::editor::{build, opcode};
 use super::exponents::{LDEXP, S_CLAMP};
 use super::operations;
 use super::rewriter::{Outcome, Rewriter, rewritten};
+use crate::spirv::operand::{ALIGNED, AVAILABLE, VISIBLE, access_words};
 use crate::spirv::{ModuleIndex, class, op};
 use crate::{Error, Result};
 
@@ -11,14 +12,15 @@ use crate::{Error, Result};
 const MAX_STORED: u64 = 4096;
 
 /// The module without operations that HLSL has with other results: products of twice as many bits, and `Ldexp`, whose
-/// power of two may be beyond the range of floats; and without stores of arrays to buffers, at which SPIRV-Cross hangs or
-/// crashes.
+/// power of two may be beyond the range of floats; and without stores and copies of arrays to buffers, at which SPIRV-Cross
+/// hangs or crashes.
 ///
 /// # Errors
 /// Invalid for a broken module; Unsupported for a store of an array of more than 4096 elements.
 pub fn for_hlsl(words: &[u32]) -> Result<Vec<u32>> {
     rewritten(words, |to, words| match (opcode(words), words.get(4)) {
         (op::STORE, _) => store(to, words),
+        (op::COPY_MEMORY, _) => copy(to, words),
         (op::EXT_INST, Some(&LDEXP)) => Ok(scale(to, words)),
         _ => Ok(operations::spell(to, words)),
     })
@@ -32,12 +34,51 @@ fn store(to: &mut Rewriter<'_, '_>, words: &[u32]) -> Result<Outcome> {
     let Some((kind, array)) = array_in_buffer(to.index, pointer) else {
         return Ok(Outcome::Kept);
     };
-    if count(to.index, array) > MAX_STORED {
-        let message = format!("a store of an array of more than {MAX_STORED} elements to a buffer");
-        return Err(Error::unsupported("spirv", message));
-    }
+    bounded(to.index, array)?;
     store_elements(to, [kind, array], [pointer, value], access);
     Ok(Outcome::Replaced)
+}
+
+/// Replaces a copy of an array to a buffer by a load, and stores of the elements.
+fn copy(to: &mut Rewriter<'_, '_>, words: &[u32]) -> Result<Outcome> {
+    let &[_, target, source, ref access @ ..] = words else {
+        return Ok(Outcome::Kept);
+    };
+    let Some((kind, array)) = array_in_buffer(to.index, target) else {
+        return Ok(Outcome::Kept);
+    };
+    // A copy between types that are laid out in two ways is not valid: the value has the target's type.
+    bounded(to.index, array)?;
+    let (stored, loaded) = access.split_at(access.first().map_or(0, |mask| access.len().min(access_words(*mask))));
+    let loaded = if loaded.is_empty() { stored } else { loaded };
+    let value = to.step(
+        op::LOAD,
+        array,
+        &[&[source], &access_of(loaded, AVAILABLE)[..]].concat(),
+    );
+    store_elements(to, [kind, array], [target, value], &access_of(stored, VISIBLE));
+    Ok(Outcome::Replaced)
+}
+
+/// Memory operands without the one of a bit, which only the other half of a copy may have.
+fn access_of(access: &[u32], without: u32) -> Vec<u32> {
+    let Some((mask, own)) = access.split_first() else {
+        return Vec::new();
+    };
+    let bits = [ALIGNED, AVAILABLE, VISIBLE].into_iter().filter(|bit| mask & bit != 0);
+    let kept = bits.zip(own).filter(|(bit, _)| *bit != without).map(|(_, word)| *word);
+    [mask & !without].into_iter().chain(kept).collect()
+}
+
+/// Rejects an array that would become too many stores.
+fn bounded(index: &ModuleIndex, array: u32) -> Result<()> {
+    match count(index, array) > MAX_STORED {
+        true => {
+            let message = format!("a store of an array of more than {MAX_STORED} elements to a buffer");
+            Err(Error::unsupported("spirv", message))
+        }
+        false => Ok(()),
+    }
 }
 
 /// The storage class and the array type of a pointer to an array in a buffer.
