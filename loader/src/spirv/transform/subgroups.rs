@@ -315,6 +315,8 @@ impl Work<'_, '_> {
                 op::GROUP_NON_UNIFORM_I_ADD..=op::GROUP_NON_UNIFORM_LOGICAL_XOR,
                 &[operation, value, ref cluster @ ..],
             ) => {
+                // Some compilers write values of the other signedness.
+                let value = self.cast(module, value, ty);
                 self.over(module, kind, ty, id, scope, operation, value, cluster.first().copied())?;
             }
             (op::GROUP_NON_UNIFORM_ROTATE_KHR, &[value, delta, ref cluster @ ..]) => {
@@ -399,8 +401,13 @@ impl Work<'_, '_> {
     /// A number without a sign, of the same bits.
     fn unsigned(&mut self, module: &mut Editor, value: u32) -> u32 {
         let uint = self.declared.uint(module);
+        self.cast(module, value, uint)
+    }
+
+    /// A value of the module with the same bits, of a type.
+    fn cast(&mut self, module: &mut Editor, value: u32, ty: u32) -> u32 {
         match self.types.get(&value) {
-            Some(ty) if *ty != uint => self.emit(module, op::BITCAST, uint, &[value]),
+            Some(own) if *own != ty => self.emit(module, op::BITCAST, ty, &[value]),
             _ => value,
         }
     }
