@@ -1,12 +1,10 @@
-//! Arithmetic operations that WGSL lacks, by those that it has.
+//! Arithmetic operations that WGSL or HLSL lacks, by those that it has.
 
 use super::editor::{build, opcode};
 use super::rewriter::{Outcome, Rewriter, rewritten};
 use crate::Result;
 use crate::spirv::op;
 
-const U_MUL_EXTENDED: u16 = 151;
-const S_MUL_EXTENDED: u16 = 152;
 const IS_NAN: u16 = 156;
 
 /// Instructions of GLSL.std.450.
@@ -17,7 +15,7 @@ const MODF: u32 = 35;
 const MODF_STRUCT: u32 = 36;
 
 /// The module without `OpIsNan` (a number that differs from itself), 64-bit products of 32-bit integers (products of their
-/// halves), `Normalize` of scalars (the sign), and `Modf` (`Trunc` and a difference).
+/// halves), carries and borrows (comparisons), `Normalize` of scalars (the sign), and `Modf` (`Trunc` and a difference).
 ///
 /// # Errors
 /// Invalid for a broken module.
@@ -52,13 +50,36 @@ pub(super) fn spell(to: &mut Rewriter<'_, '_>, words: &[u32]) -> Outcome {
             words[4] = F_SIGN;
             to.push(&words);
         }
-        (opcode @ (U_MUL_EXTENDED | S_MUL_EXTENDED), &[_, ty, id, a, b]) => match unsigned(to, ty) {
-            Some(number) => product(to, opcode == S_MUL_EXTENDED, [ty, id, a, b], number),
+        (opcode @ (op::U_MUL_EXTENDED | op::S_MUL_EXTENDED), &[_, ty, id, a, b]) => match unsigned(to, ty) {
+            Some(number) => product(to, opcode == op::S_MUL_EXTENDED, [ty, id, a, b], number),
             None => return Outcome::Kept,
+        },
+        (opcode @ (op::I_ADD_CARRY | op::I_SUB_BORROW), &[_, ty, id, a, b]) => match unsigned(to, ty) {
+            Some(number) if number.own == number.unsigned => {
+                carry(to, opcode == op::I_ADD_CARRY, [ty, id, a, b], number)
+            }
+            _ => return Outcome::Kept,
         },
         _ => return Outcome::Kept,
     }
     Outcome::Replaced
+}
+
+/// Computes a sum and its carry, or a difference and its borrow: a sum that is below its parts has lost a bit.
+fn carry(to: &mut Rewriter<'_, '_>, is_sum: bool, [ty, id, a, b]: [u32; 4], number: Number) {
+    let Number { unsigned, count, .. } = number;
+    let (declared, module) = to.declared();
+    let boolean = declared.boolean(module);
+    let truth = declared.vector(module, boolean, count);
+    let [one, zero] = [1, 0].map(|value| {
+        let scalar = declared.number(module, value);
+        declared.splat(module, unsigned, count, scalar)
+    });
+    let result = to.step(if is_sum { op::I_ADD } else { op::I_SUB }, unsigned, &[a, b]);
+    let (low, high) = if is_sum { (result, a) } else { (a, b) };
+    let below = to.step(op::U_LESS_THAN, truth, &[low, high]);
+    let bit = to.step(op::SELECT, unsigned, &[below, one, zero]);
+    to.push(&build(op::COMPOSITE_CONSTRUCT, &[ty, id, result, bit]));
 }
 
 /// The types of a product's halves: as declared, and unsigned.

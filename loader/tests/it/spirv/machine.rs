@@ -810,13 +810,14 @@ impl Run<'_> {
                     any && truths.clone().any(|one| one) || all && truths.all(|one| one),
                 ))
             }
-            "UMulExtended" | "SMulExtended" => {
-                let signed = step.name == "SMulExtended";
+            "UMulExtended" | "SMulExtended" | "IAddCarry" | "ISubBorrow" => {
                 let product = |a: &Value, b: &Value| {
                     let (a, b) = (a.word(), b.word());
-                    let all = match signed {
-                        true => (i64::from(a as i32) * i64::from(b as i32)) as u64,
-                        false => u64::from(a) * u64::from(b),
+                    let all = match step.name {
+                        "SMulExtended" => (i64::from(a as i32) * i64::from(b as i32)) as u64,
+                        "UMulExtended" => u64::from(a) * u64::from(b),
+                        "IAddCarry" => u64::from(a) + u64::from(b),
+                        _ => u64::from(a < b) << 32 | u64::from(a.wrapping_sub(b)),
                     };
                     [all as u32, (all >> 32) as u32].map(Value::Word)
                 };

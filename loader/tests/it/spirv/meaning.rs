@@ -646,6 +646,39 @@ out 6 %ivy_bits",
             ],
         ),
         (
+            "carries and borrows",
+            &["operations", "hlsl", "wgsl"],
+            [
+                "",
+                "",
+                int,
+                "%m = OpIMul %uint %n %c
+%a = OpIAdd %uint %m %d
+%is_one = OpIEqual %bool %n %u1
+%b = OpSelect %uint %is_one %a %d
+%sum = OpIAddCarry %upair %a %b
+%sum_low = OpCompositeExtract %uint %sum 0
+%carry = OpCompositeExtract %uint %sum 1
+%rest = OpISubBorrow %upair %a %b
+%rest_low = OpCompositeExtract %uint %rest 0
+%borrow = OpCompositeExtract %uint %rest 1
+%va = OpCompositeConstruct %uvec2 %a %c
+%vb = OpCompositeConstruct %uvec2 %c %a
+%sums = OpIAddCarry %upairs %va %vb
+%rests = OpISubBorrow %upairs %va %vb
+%carry_y = OpCompositeExtract %uint %sums 1 1
+%borrow_x = OpCompositeExtract %uint %rests 1 0
+%borrow_y = OpCompositeExtract %uint %rests 1 1
+out 0 %sum_low
+out 1 %carry
+out 2 %rest_low
+out 3 %borrow
+out 4 %carry_y
+out 5 %borrow_x
+out 6 %borrow_y",
+            ],
+        ),
+        (
             "no numbers, signs, whole parts",
             &["operations", "hlsl", "wgsl"],
             [
