@@ -20,6 +20,7 @@ pub mod scene;
 pub mod script;
 pub mod sksl;
 pub mod sl;
+pub mod source;
 pub mod spirv;
 pub mod trace;
 pub mod vbc;
@@ -92,6 +93,7 @@ properties! {
     scene = crate::scene::parse, None;
     script = crate::script::parse, Some(("script", "syntax.amber"));
     compile_text = crate::compile::text, None;
+    source_text = crate::source::text, None;
 }
 
 /// An unreadable file must be invalid for `check` too; an unsupported one may be valid.
@@ -171,6 +173,7 @@ pub fn seeds(name: &str) -> Vec<Vec<u8>> {
         #[cfg(target_os = "linux")]
         "wire" => wire::seeds(),
         "compile_text" => compile::seeds(),
+        "source_text" => source::seeds(),
         _ => Vec::new(),
     }
 }

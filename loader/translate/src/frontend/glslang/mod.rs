@@ -214,10 +214,11 @@ pub(super) fn spirv(text: &Text<'_>) -> Result<Module> {
 
 fn spirv_for(text: &Text<'_>, way: Purpose) -> Result<Module> {
     let Read { shader, mut notes } = read(text, way)?;
-    let program = Program::link(vec![shader], way).ok_or_else(failed)?;
+    let mut program = Program::link(vec![shader], way).ok_or_else(failed)?;
+    let words = program.words();
     let log = program.log();
     notes.extend(log::diagnostics(&log));
-    match program.words() {
+    match words {
         Some(words) => Ok(Module { words, notes }),
         None => Err(refusal(text, &log, &HashMap::new())),
     }
@@ -262,5 +263,24 @@ mod tests {
             "glsl: glslang refuses the text: Out of; memory"
         );
         assert!(rejection("ERROR: 0:1:1: 'x' : undeclared identifier\n").contains("undeclared"));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_failed_assertion_of_glslang_is_an_error() {
+        // glslang goes back by one token for each constructor with a syntax error in it, and has room for two.
+        let code = "static uint4 a = uint4(uint4(uint4(1 2)));\nfloat4 main() : SV_Target { return a; }\n";
+        let path = Path::new("");
+        let text = Text::new(code, path, Dialect::Hlsl, Stage::Fragment, Settings::NONE);
+        for _ in 0..3 {
+            let error = spirv(&text).unwrap_err();
+            assert!(
+                error.to_string().contains("assertion") || error.line_column().is_some(),
+                "{error}"
+            );
+        }
+        let valid = code.replace("1 2", "1");
+        let text = Text { text: &valid, ..text };
+        assert!(spirv(&text).is_ok());
     }
 }

@@ -7,7 +7,8 @@ use super::include::Includes;
 use super::limits::LIMITS;
 use crate::frontend::{Dialect, Stage};
 use glslang_sys as sys;
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::cell::Cell;
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
@@ -42,6 +43,8 @@ pub(super) struct Shader {
     input: Box<sys::glslang_input_t>,
     _code: CString,
     _preamble: CString,
+    /// The assertion that ended glslang.
+    failure: Option<String>,
 }
 
 /// Initialises glslang once per process; whether it succeeded.
@@ -81,6 +84,74 @@ unsafe fn owned(text: *const c_char) -> String {
     }
     // SAFETY: the caller guarantees it.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// The functions of glslang that a text can end by a failed assertion.
+mod fallible {
+    use super::{c_int, sys};
+
+    // Declared again, as functions that may unwind.
+    unsafe extern "C-unwind" {
+        pub(super) fn glslang_shader_preprocess(
+            shader: *mut sys::glslang_shader_t,
+            input: *const sys::glslang_input_t,
+        ) -> c_int;
+        pub(super) fn glslang_shader_parse(
+            shader: *mut sys::glslang_shader_t,
+            input: *const sys::glslang_input_t,
+        ) -> c_int;
+        pub(super) fn glslang_program_link(program: *mut sys::glslang_program_t, messages: c_int) -> c_int;
+        pub(super) fn glslang_program_map_io(program: *mut sys::glslang_program_t) -> c_int;
+        pub(super) fn glslang_program_SPIRV_generate_with_options(
+            program: *mut sys::glslang_program_t,
+            stage: sys::glslang_stage_t,
+            options: *mut sys::glslang_spv_options_t,
+        );
+    }
+}
+
+thread_local! {
+    /// Whether [`tried`] runs.
+    static TRIES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls glslang; returns the message of an assertion that fails in it.
+fn tried<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    let before = TRIES.replace(true);
+    let outcome = crate::guard::caught(call);
+    TRIES.set(before);
+    outcome
+}
+
+/// C's `assert` calls this if its condition is false. Under [`tried`] it unwinds: glslang, which is compiled without
+/// exceptions, leaves some memory allocated, and holds no lock. Otherwise it ends the process, as the C library's does.
+///
+/// # Safety
+/// The texts are NUL-terminated strings.
+#[cfg(target_os = "linux")]
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn __assert_fail(
+    condition: *const c_char,
+    file: *const c_char,
+    line: c_uint,
+    function: *const c_char,
+) -> ! {
+    // SAFETY: the caller guarantees it.
+    let (condition, file, function) = unsafe { (owned(condition), owned(file), owned(function)) };
+    let message = format!("{file}:{line}: {function}: assertion `{condition}` failed");
+    if TRIES.get() {
+        std::panic::resume_unwind(Box::new(message));
+    }
+    eprintln!("{message}");
+    std::process::abort()
+}
+
+/// glslang's messages, with the assertion that ended it if there are none.
+fn with_failure(log: String, failure: Option<&String>) -> String {
+    match failure {
+        Some(failure) if !log.contains("ERROR: ") => format!("{log}{failure}\n"),
+        _ => log,
+    }
 }
 
 impl Shader {
@@ -148,6 +219,7 @@ impl Shader {
             input,
             _code: job.code,
             _preamble: job.preamble,
+            failure: None,
         };
         let mut options =
             sys::glslang_shader_options_t::AUTO_MAP_BINDINGS | sys::glslang_shader_options_t::AUTO_MAP_LOCATIONS;
@@ -176,8 +248,10 @@ impl Shader {
     pub(super) fn preprocess(&mut self, includes: &mut Includes<'_>) -> Option<String> {
         self.input.callbacks_ctx = (&raw mut *includes).cast();
         // SAFETY: the handle and the input are this shader's own. The includes, which the callbacks get, outlive the call.
-        let passed = unsafe { sys::glslang_shader_preprocess(self.handle.as_ptr(), &raw const *self.input) } != 0;
+        let passed =
+            tried(|| unsafe { fallible::glslang_shader_preprocess(self.handle.as_ptr(), &raw const *self.input) != 0 });
         self.input.callbacks_ctx = std::ptr::null_mut();
+        let passed = self.settled(passed);
         // SAFETY: the string belongs to the handle and is copied.
         passed.then(|| unsafe { owned(sys::glslang_shader_get_preprocessed_code(self.handle.as_ptr())) })
     }
@@ -185,16 +259,26 @@ impl Shader {
     /// Parses the text, which has no includes; whether it is valid. Messages are in the [`log`](Self::log).
     pub(super) fn parse(&mut self) -> bool {
         // SAFETY: the handle and the input are this shader's own; the text is copied by the first call.
-        unsafe {
+        let passed = tried(|| unsafe {
             sys::glslang_shader_set_preprocessed_code(self.handle.as_ptr(), self.input.code);
-            sys::glslang_shader_parse(self.handle.as_ptr(), &raw const *self.input) != 0
-        }
+            fallible::glslang_shader_parse(self.handle.as_ptr(), &raw const *self.input) != 0
+        });
+        self.settled(passed)
+    }
+
+    /// Whether a call succeeded; keeps the assertion that ended it.
+    fn settled(&mut self, passed: Result<bool, String>) -> bool {
+        passed.unwrap_or_else(|failure| {
+            self.failure = Some(failure);
+            false
+        })
     }
 
     /// Messages about the text.
     pub(super) fn log(&self) -> String {
         // SAFETY: the string belongs to the handle and is copied.
-        unsafe { owned(sys::glslang_shader_get_info_log(self.handle.as_ptr())) }
+        let log = unsafe { owned(sys::glslang_shader_get_info_log(self.handle.as_ptr())) };
+        with_failure(log, self.failure.as_ref())
     }
 }
 
@@ -210,6 +294,8 @@ pub(super) struct Program {
     handle: NonNull<sys::glslang_program_t>,
     shaders: Vec<Shader>,
     linked: bool,
+    /// The assertion that ended glslang.
+    failure: Option<String>,
 }
 
 impl Program {
@@ -221,6 +307,7 @@ impl Program {
             handle,
             shaders,
             linked: false,
+            failure: None,
         };
         let at = handle.as_ptr();
         let messages = match purpose {
@@ -232,10 +319,14 @@ impl Program {
             unsafe { sys::glslang_program_add_shader(at, shader.handle.as_ptr()) }
         }
         // SAFETY: the handle is this program's own; places are given only to what is linked.
-        program.linked = unsafe {
-            sys::glslang_program_link(at, messages.0) != 0
-                && (purpose == Purpose::Judge || sys::glslang_program_map_io(at) != 0)
-        };
+        let linked = tried(|| unsafe {
+            fallible::glslang_program_link(at, messages.0) != 0
+                && (purpose == Purpose::Judge || fallible::glslang_program_map_io(at) != 0)
+        });
+        match linked {
+            Ok(linked) => program.linked = linked,
+            Err(failure) => program.failure = Some(failure),
+        }
         Some(program)
     }
 
@@ -247,11 +338,13 @@ impl Program {
     /// Messages about the linked shaders.
     pub(super) fn log(&self) -> String {
         // SAFETY: the string belongs to the handle and is copied.
-        unsafe { owned(sys::glslang_program_get_info_log(self.handle.as_ptr())) }
+        let log = unsafe { owned(sys::glslang_program_get_info_log(self.handle.as_ptr())) };
+        with_failure(log, self.failure.as_ref())
     }
 
-    /// The words of the only shader, with source lines; `None` if it is not linked.
-    pub(super) fn words(&self) -> Option<Vec<u32>> {
+    /// The words of the only shader, with source lines; `None` and a [`log`](Self::log) if it is not linked, or cannot be
+    /// written.
+    pub(super) fn words(&mut self) -> Option<Vec<u32>> {
         let stage = self.shaders.first().filter(|_| self.linked)?.stage;
         let mut options = sys::glslang_spv_options_t {
             generate_debug_info: true,
@@ -271,12 +364,13 @@ impl Program {
         };
         let at = self.handle.as_ptr();
         // SAFETY: the stage is one that was linked. The words are as many as glslang reports and are copied.
-        unsafe {
-            sys::glslang_program_SPIRV_generate_with_options(at, stage_of(stage), &raw mut options);
+        let words = tried(|| unsafe {
+            fallible::glslang_program_SPIRV_generate_with_options(at, stage_of(stage), &raw mut options);
             let mut words = vec![0; sys::glslang_program_SPIRV_get_size(at)];
             sys::glslang_program_SPIRV_get(at, words.as_mut_ptr());
-            Some(words)
-        }
+            words
+        });
+        words.map_err(|failure| self.failure = Some(failure)).ok()
     }
 }
 
