@@ -69,6 +69,7 @@
 extern crate wasm_test;
 
 mod adjust;
+mod checker;
 mod combined;
 mod compile;
 mod cross;
@@ -89,6 +90,7 @@ pub mod validate;
 mod write;
 
 pub use adjust::{Adjust, Depth};
+pub use checker::Check;
 pub use compile::compile;
 pub use error::{Error, ErrorKind, File, Result};
 pub use front::{Shader, validated};
@@ -98,5 +100,5 @@ pub use naga;
 pub use naga::ShaderStage;
 pub use place::{At, Place, Way};
 pub use read::{Places, Source, read, read_open, stages, words};
-pub use translation::{Check, Translation, translate, translate_shader};
+pub use translation::{Translation, translate, translate_shader};
 pub use write::{Options, to_spirv, write};

@@ -1,39 +1,16 @@
 //! Translates a source to text in another language and checks it, as the command `convert` does.
 
+use crate::checker::{Check, checked_text};
 use crate::cross::{self, Dialect, Entry};
-use crate::frontend::{self, Settings, Text};
+use crate::frontend;
 use crate::place::{Place, Way};
 use crate::read::{is_compiled, read_for_wgsl, stage_of_model, unsplit_words};
 use crate::write::naga_text;
-use crate::{Error, ErrorKind, Language, Options, Result, Shader, Source, Target, read};
+use crate::{ErrorKind, Language, Options, Result, Shader, Source, Target, read};
 use loader::spirv::transform::{Editor, build, comparable_atomics, for_hlsl, narrow_exponents, without_wide_products};
 use loader::spirv::{self, ModuleIndex, class, decoration, model, op};
 use naga::ShaderStage;
 use naga::back::{glsl, hlsl};
-use std::fmt;
-use std::path::Path;
-
-/// The result of checking a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Check {
-    /// This checker accepts the text.
-    Passed(&'static str),
-    /// There is no checker for the language.
-    Unchecked,
-    /// The check was disabled.
-    LeftOut,
-}
-
-impl fmt::Display for Check {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Passed(who) => write!(f, "checked by {who}"),
-            Self::Unchecked => f.write_str("not checked: no checker for this language"),
-            Self::LeftOut => f.write_str("not checked"),
-        }
-    }
-}
 
 /// A text in another language (words for [`Target::Spirv`]), and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,7 +144,9 @@ fn cross_written(words: &[u32], entry: &Entry, target: Target, options: &Options
         let written = cross::write(words, entry, dialect);
         let checked = written.and_then(|(text, places)| {
             let check = match options.check {
-                true => checked_text(dialect, &text, entry).inspect_err(|_| doubted = true)?,
+                true => {
+                    checked_text(dialect, &text, stage(entry.model), &entry.name).inspect_err(|_| doubted = true)?
+                }
                 false if target == Target::Msl => Check::Unchecked,
                 false => Check::LeftOut,
             };
@@ -299,8 +278,18 @@ fn by_naga(shader: &Shader, target: Target, options: &Options) -> Result<Transla
     let text = || String::from_utf8_lossy(&bytes);
     let check = match target {
         _ if !options.check => Check::LeftOut,
-        Target::Glsl => checked_text(Dialect::Glsl(options.glsl_or_default()), &text(), &entry)?,
-        Target::Hlsl => checked_text(Dialect::Hlsl(options.hlsl_or_default()), &text(), &entry)?,
+        Target::Glsl => checked_text(
+            Dialect::Glsl(options.glsl_or_default()),
+            &text(),
+            stage(entry.model),
+            &entry.name,
+        )?,
+        Target::Hlsl => checked_text(
+            Dialect::Hlsl(options.hlsl_or_default()),
+            &text(),
+            stage(entry.model),
+            &entry.name,
+        )?,
         Target::Msl => Check::Unchecked,
         // The writer already validates WGSL.
         Target::Wgsl => Check::Passed("naga"),
@@ -439,105 +428,4 @@ fn entry(words: &[u32], source: &Source<'_>) -> Result<Entry> {
         _ => format!("{language}: choose an entry point: {}", have.join(", ")),
     };
     Err(ErrorKind::Entry(message).into())
-}
-
-/// Checks a generated text with the language's checker.
-fn checked_text(dialect: Dialect, text: &str, entry: &Entry) -> Result<Check> {
-    let target = dialect.target();
-    if target == Target::Msl {
-        return Ok(Check::Unchecked);
-    }
-    let Some(stage) = stage(entry.model).filter(|_| frontend::is_available()) else {
-        return Ok(Check::Unchecked);
-    };
-    let language = match target {
-        Target::Hlsl => frontend::Dialect::Hlsl,
-        _ => frontend::Dialect::Glsl,
-    };
-    if target == Target::Hlsl && [".Load<", ".Store<"].iter().any(|template| text.contains(template)) {
-        // glslang has no templates.
-        return Ok(Check::Unchecked);
-    }
-    let newer = matches!(dialect, Dialect::Hlsl(model) if model >= hlsl::ShaderModel::V6_0);
-    let settings = match newer {
-        true => shader_model_6(),
-        false => Settings::default(),
-    };
-    let text = Text {
-        entry: Some(entry.name.as_str()).filter(|_| target == Target::Hlsl),
-        ..Text::new(text, Path::new("written"), language, stage, &settings)
-    };
-    let read = match dialect {
-        Dialect::VulkanGlsl => frontend::spirv(&text).map(drop),
-        _ => frontend::judge(&[text]).map(drop),
-    };
-    read.map_err(|error| refused(target, &error, text.text))?;
-    Ok(Check::Passed(match newer {
-        true => "glslang, what shader model 6 added aside",
-        false => "glslang",
-    }))
-}
-
-/// Definitions of shader model 6 types and functions, which glslang lacks: each is replaced by one of the same shape.
-/// The rest of a text is checked unchanged.
-fn shader_model_6() -> Settings {
-    const STANDS_FOR: [(&str, &str); 41] = [
-        ("WaveIsFirstLane()", "true"),
-        ("WaveGetLaneCount()", "32u"),
-        ("WaveGetLaneIndex()", "0u"),
-        ("WaveActiveAnyTrue(x)", "(x)"),
-        ("WaveActiveAllTrue(x)", "(x)"),
-        ("WaveActiveAllEqual(x)", "((x) == (x))"),
-        (
-            "WaveActiveBallot(x)",
-            "((x) ? uint4(1u, 0u, 0u, 0u) : uint4(0u, 0u, 0u, 0u))",
-        ),
-        ("WaveActiveCountBits(x)", "((x) ? 1u : 0u)"),
-        ("WavePrefixCountBits(x)", "((x) ? 1u : 0u)"),
-        ("WaveReadLaneFirst(x)", "(x)"),
-        ("WaveReadLaneAt(x, lane)", "(x)"),
-        ("WaveActiveSum(x)", "(x)"),
-        ("WaveActiveProduct(x)", "(x)"),
-        ("WaveActiveBitAnd(x)", "(x)"),
-        ("WaveActiveBitOr(x)", "(x)"),
-        ("WaveActiveBitXor(x)", "(x)"),
-        ("WaveActiveMin(x)", "(x)"),
-        ("WaveActiveMax(x)", "(x)"),
-        ("WavePrefixSum(x)", "(x)"),
-        ("WavePrefixProduct(x)", "(x)"),
-        ("QuadReadAcrossX(x)", "(x)"),
-        ("QuadReadAcrossY(x)", "(x)"),
-        ("QuadReadAcrossDiagonal(x)", "(x)"),
-        ("QuadReadLaneAt(x, lane)", "(x)"),
-        ("IsHelperLane()", "false"),
-        ("int16_t", "int"),
-        ("int16_t2", "int2"),
-        ("int16_t3", "int3"),
-        ("int16_t4", "int4"),
-        ("uint16_t", "uint"),
-        ("uint16_t2", "uint2"),
-        ("uint16_t3", "uint3"),
-        ("uint16_t4", "uint4"),
-        ("int64_t", "int"),
-        ("int64_t2", "int2"),
-        ("int64_t3", "int3"),
-        ("int64_t4", "int4"),
-        ("uint64_t", "uint"),
-        ("uint64_t2", "uint2"),
-        ("uint64_t3", "uint3"),
-        ("uint64_t4", "uint4"),
-    ];
-    let owned = |(name, meant): &(&str, &str)| ((*name).to_owned(), (*meant).to_owned());
-    Settings {
-        defines: STANDS_FOR.iter().map(owned).collect(),
-        ..Settings::default()
-    }
-}
-
-/// A checker's error about generated text.
-fn refused(target: Target, error: &Error, text: &str) -> Error {
-    let line = error.line_column().and_then(|(line, _)| text.lines().nth(line - 1));
-    let line = line.map_or(String::new(), |line| format!(" ({})", line.trim()));
-    let message = format!("the checker rejects the generated text: {error}{line}");
-    ErrorKind::Write { target, message }.into()
 }

@@ -239,7 +239,7 @@ fn several_files_go_into_a_folder() {
     assert_eq!(code, Some(0), "{said}");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json[0]["writer"], "SPIRV-Cross");
-    assert_eq!(json[0]["check"], "not checked: no checker for this language");
+    assert_eq!(json[0]["check"], "not checked: no checker reads this text");
     let resources = json[0]["resources"].as_array().unwrap();
     assert_eq!(resources.len(), 2, "{resources:?}");
     let image = resources

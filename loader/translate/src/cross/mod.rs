@@ -11,7 +11,7 @@ mod linked;
 
 use crate::place::{Place, Way};
 use crate::{Result, Target};
-use loader::spirv::{ModuleIndex, class, op};
+use loader::spirv::{Grammar, ModuleIndex, class, decoration, op};
 use naga::back::{glsl, hlsl};
 
 /// Limit on calls along all paths of a module's call graph; SPIRV-Cross walks each path.
@@ -76,7 +76,59 @@ pub(crate) fn write(words: &[u32], entry: &Entry, dialect: Dialect) -> Result<(S
             format!("the initial value of the workgroup variable {name}: HLSL has none, and SPIRV-Cross drops it");
         return Err(refusal(dialect.target(), message));
     }
+    if let Dialect::Msl(_) = dialect {
+        msl_has(&index, entry.model).map_err(|message| refusal(Target::Msl, message))?;
+    }
     linked::write(words, entry, dialect)
+}
+
+/// Rejects what SPIRV-Cross writes as MSL although Metal lacks it, and what it crashes at.
+fn msl_has(index: &ModuleIndex<'_>, model: u32) -> std::result::Result<(), String> {
+    use loader::spirv::model::{
+        FRAGMENT, GL_COMPUTE, KERNEL, MESH_EXT, TASK_EXT, TESSELLATION_CONTROL, TESSELLATION_EVALUATION, VERTEX,
+    };
+    match model {
+        VERTEX | FRAGMENT | GL_COMPUTE | KERNEL | TASK_EXT | MESH_EXT => Ok(()),
+        TESSELLATION_CONTROL | TESSELLATION_EVALUATION => match structures_per_vertex(index) {
+            Some(id) => Err(format!(
+                "{}: SPIRV-Cross cannot write arrays of structures for each vertex",
+                named(index, id)
+            )),
+            None => Ok(()),
+        },
+        _ => {
+            let models = Grammar::builtin().kind_of("ExecutionModel");
+            let name = models
+                .and_then(|models| models.value(model))
+                .map(|row| row.name.to_string());
+            Err(format!(
+                "no stage for the execution model {}",
+                name.unwrap_or_else(|| model.to_string())
+            ))
+        }
+    }
+}
+
+/// An input that is an array of structures for each vertex of a patch: SPIRV-Cross takes an index of the array for one of
+/// a member, and reads beyond the members.
+fn structures_per_vertex(index: &ModuleIndex<'_>) -> Option<u32> {
+    let element = |ty: u32| index.operands(ty, op::TYPE_ARRAY).map(|[_, element, _]| element);
+    let mut inputs = index
+        .globals()
+        .filter(|global| global.class == class::INPUT && index.decoration(global.id, decoration::PATCH).is_none());
+    let is_nested = |vertices: u32| {
+        let of_vertex = element(vertices).and_then(element);
+        // Types of a valid module are not recursive.
+        let innermost = std::iter::successors(of_vertex, |ty| element(*ty)).last();
+        innermost.is_some_and(|ty| index.opcode(ty) == op::TYPE_STRUCT)
+    };
+    Some(inputs.find(|global| is_nested(global.pointee))?.id)
+}
+
+/// A variable's name, or its number.
+fn named(index: &ModuleIndex<'_>, id: u32) -> String {
+    let name = index.name(id).filter(|name| !name.is_empty());
+    name.unwrap_or_else(|| format!("%{id}"))
 }
 
 /// A workgroup variable with an initial value, by its name.
@@ -86,12 +138,7 @@ fn initialised(index: &ModuleIndex<'_>) -> Option<String> {
         .filter(|node| node.opcode == op::VARIABLE && node.operand(2) == Some(class::WORKGROUP))
         .find(|node| node.operand(3).is_some_and(|value| index.opcode(value) != op::UNDEF))?
         .operand(1)?;
-    Some(
-        index
-            .name(id)
-            .filter(|name| !name.is_empty())
-            .unwrap_or_else(|| format!("%{id}")),
-    )
+    Some(named(index, id))
 }
 
 /// The error for a module that the language cannot express.
