@@ -9,13 +9,14 @@
 #
 #   bash release.sh [--check] [PART ...]    parts: x86_64, aarch64, deb-amd64, deb-arm64, npm; all by default
 #
-# Every part is tested before it is kept: it must be stripped, smaller than 25 MB, and work in a folder with no other
+# Every part is tested before it is kept: it must be stripped, smaller than 28 MB, and work in a folder with no other
 # files (in qemu for ARM). --check builds nothing and tests existing parts.
 set -euo pipefail
 cd "$(dirname "$0")"
 . tests/setup.sh
 
-MOST=25000000
+# glslang, SPIRV-Cross and the C++ library are 5 MB of a program that has them.
+MOST=28000000
 TARGET=$PWD/target/dist
 FILES=$TARGET/files
 VERSION=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
