@@ -139,6 +139,46 @@ OpFunctionEnd
 }
 
 #[test]
+fn fetches_have_levels_and_sizes_are_numbers_in_wgsl() {
+    let text = "OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main \"main\" %image
+OpExecutionModeId %main LocalSizeId %two %one %one
+%file = OpString \"a.comp\"
+OpDecorate %image DescriptorSet 0
+OpDecorate %image Binding 0
+OpLine %file 1 1
+%void = OpTypeVoid
+%type = OpTypeFunction %void
+%uint = OpTypeInt 32 0
+%one = OpConstant %uint 1
+%two = OpConstant %uint 2
+%uvec2 = OpTypeVector %uint 2
+%float = OpTypeFloat 32
+%vec4 = OpTypeVector %float 4
+%plain = OpTypeImage %float 2D 0 0 0 1 Unknown
+%to_plain = OpTypePointer UniformConstant %plain
+OpLine %file 2 1
+%image = OpVariable %to_plain UniformConstant
+%main = OpFunction %void None %type
+%label = OpLabel
+%at = OpCompositeConstruct %uvec2 %one %two
+%read = OpLoad %plain %image
+OpLine %file 3 1
+%a = OpImageFetch %vec4 %read %at
+%b = OpImageFetch %vec4 %read %at Lod %one
+OpReturn
+OpFunctionEnd
+";
+    let mut words = parse(text).unwrap();
+    words[1] = 0x0001_0400;
+    let out = after(&print(&words).unwrap(), for_wgsl);
+    assert!(out.contains("OpExecutionMode %1 LocalSize 2 1 1"), "{out}");
+    assert_eq!(out.matches("OpLine").count(), 1, "{out}");
+    assert!(out.contains(" Lod %int_0\n") && out.contains(" Lod %uint_1\n"), "{out}");
+}
+
+#[test]
 fn elections_compare_lanes() {
     let text = compute(
         "OpCapability GroupNonUniform\n",

@@ -19,8 +19,8 @@ const SAID_OTHERWISE: [&str; 6] = [
 /// NoSignedWrap, NoUnsignedWrap: they permit optimisations.
 const NO_WRAP: [u32; 2] = [4469, 4470];
 
-/// Removes extensions, modes and decorations without effect on results. That includes `NonReadable` on buffers: WGSL has
-/// no write-only buffers.
+/// Removes extensions, modes and decorations without effect on results, and lines outside of functions. That includes
+/// `NonReadable` on buffers: WGSL has no write-only buffers. A workgroup's size by constants becomes one by numbers.
 ///
 /// # Errors
 /// Invalid for a broken module.
@@ -51,11 +51,25 @@ pub(crate) fn leave_out(words: &[u32]) -> Result<Vec<u32>> {
         (op::DECORATE_ID, [_, _, kind, ..]) => *kind == decoration::COUNTER_BUFFER,
         _ => false,
     };
-    if !module.body.iter().any(goes) {
-        return Ok(words.to_vec());
+    let body = module.body.len();
+    let functions = module.body.split_off(module.functions_start());
+    module
+        .body
+        .retain(|words| !goes(words) && !matches!(opcode(words), op::LINE | op::NO_LINE));
+    module.body.extend(functions);
+    let mut is_changed = module.body.len() != body;
+    for words in &mut module.body {
+        if let (op::EXECUTION_MODE_ID, &[_, entry, mode::LOCAL_SIZE_ID, x, y, z]) = (opcode(words), &words[..])
+            && let [Some(x), Some(y), Some(z)] = [x, y, z].map(|id| index.constant(id))
+        {
+            *words = build(op::EXECUTION_MODE, &[entry, mode::LOCAL_SIZE, x, y, z]);
+            is_changed = true;
+        }
     }
-    module.body.retain(|words| !goes(words));
-    Ok(module.words())
+    match is_changed {
+        true => Ok(module.words()),
+        false => Ok(words.to_vec()),
+    }
 }
 
 /// Replaces `OpTerminateInvocation` by `OpKill`: both are `discard` in WGSL.

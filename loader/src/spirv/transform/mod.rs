@@ -31,7 +31,7 @@ pub use extensions::without_mode;
 pub use fallthrough::without_fallthrough;
 pub use hlsl::for_hlsl;
 pub use interface::split_interface;
-pub use operations::spelled as without_wide_products;
+pub use operations::without_wide_products;
 pub use robust::bounded;
 pub use signs::{atomics as comparable_atomics, with_casts as with_signs};
 pub use wgsl::{PASSES, Pass, for_wgsl};

@@ -10,17 +10,147 @@ const IS_NAN: u16 = 156;
 /// Instructions of GLSL.std.450.
 const TRUNC: u32 = 3;
 const F_SIGN: u32 = 6;
-const NORMALIZE: u32 = 69;
+const SQRT: u32 = 31;
 const MODF: u32 = 35;
 const MODF_STRUCT: u32 = 36;
+const NORMALIZE: u32 = 69;
+const FACE_FORWARD: u32 = 70;
+const REFLECT: u32 = 71;
+const REFRACT: u32 = 72;
+
+/// The image operand Lod.
+const LOD: u32 = 2;
+
+/// The module without the operations that [`without_wide_products`] replaces, and without what WGSL has for vectors alone
+/// (`Reflect`, `Refract` and `FaceForward` of scalars), for scalars alone (a selection of vectors by one truth value), or
+/// not at all (`OpOuterProduct`, and a fetch that leaves out the level).
+///
+/// # Errors
+/// Invalid for a broken module.
+pub(super) fn for_wgsl(words: &[u32]) -> Result<Vec<u32>> {
+    rewritten(words, |to, words| {
+        Ok(match spell_for_wgsl(to, words) {
+            Outcome::Kept => spell(to, words),
+            Outcome::Replaced => Outcome::Replaced,
+        })
+    })
+}
 
 /// The module without `OpIsNan` (a number that differs from itself), 64-bit products of 32-bit integers (products of their
 /// halves), carries and borrows (comparisons), `Normalize` of scalars (the sign), and `Modf` (`Trunc` and a difference).
 ///
 /// # Errors
 /// Invalid for a broken module.
-pub fn spelled(words: &[u32]) -> Result<Vec<u32>> {
+pub fn without_wide_products(words: &[u32]) -> Result<Vec<u32>> {
     rewritten(words, |to, words| Ok(spell(to, words)))
+}
+
+/// Replaces an instruction that WGSL lacks by others that compute the same.
+fn spell_for_wgsl(to: &mut Rewriter<'_, '_>, words: &[u32]) -> Outcome {
+    match (opcode(words), words) {
+        (op::EXT_INST, &[_, ty, id, of, kind, ref values @ ..]) if Some(of) == to.set && is_f32(to, ty) => {
+            return optics(to, kind, [ty, id, of], values);
+        }
+        (op::OUTER_PRODUCT, &[_, ty, id, a, b]) => {
+            let Some([_, column, count]) = to.index.operands(ty, op::TYPE_MATRIX) else {
+                return Outcome::Kept;
+            };
+            let (scalar, _) = to.index.vector(column);
+            let mut columns = vec![ty, id];
+            for at in 0..count {
+                let part = to.step(op::COMPOSITE_EXTRACT, scalar, &[b, at]);
+                columns.push(to.step(op::VECTOR_TIMES_SCALAR, column, &[a, part]));
+            }
+            to.push(&build(op::COMPOSITE_CONSTRUCT, &columns));
+        }
+        (op::SELECT, &[_, ty, id, truth, yes, no]) => {
+            let (_, count) = to.index.vector(ty);
+            let of = to.index.definition(truth).and_then(|node| node.operand(0));
+            if count == 1 || of.is_none_or(|of| to.index.opcode(of) != op::TYPE_BOOL) {
+                return Outcome::Kept;
+            }
+            let (declared, module) = to.declared();
+            let boolean = declared.boolean(module);
+            let truths = declared.vector(module, boolean, count);
+            let all = to.step(op::COMPOSITE_CONSTRUCT, truths, &vec![truth; count as usize]);
+            to.push(&build(op::SELECT, &[ty, id, all, yes, no]));
+        }
+        (op::IMAGE_FETCH, &[_, ty, id, image, place, ref operands @ ..]) => {
+            let of = to.index.definition(image).and_then(|node| node.operand(0));
+            let has_levels = of
+                .and_then(|of| to.index.image(of))
+                .is_some_and(|image| !image.is_buffer() && !image.is_subpass() && image.multisampled == 0);
+            let (mask, rest) = operands
+                .split_first()
+                .map_or((0, operands), |(mask, rest)| (*mask, rest));
+            if !has_levels || mask & LOD != 0 {
+                return Outcome::Kept;
+            }
+            let (declared, module) = to.declared();
+            let int = declared.ty(module, op::TYPE_INT, &[32, 1]);
+            let level = declared.constant(module, int, 0);
+            let fetch = [&[ty, id, image, place, mask | LOD, level], rest].concat();
+            to.push(&build(op::IMAGE_FETCH, &fetch));
+        }
+        _ => return Outcome::Kept,
+    }
+    Outcome::Replaced
+}
+
+fn is_f32(to: &Rewriter<'_, '_>, ty: u32) -> bool {
+    to.index.operands(ty, op::TYPE_FLOAT) == Some([ty, 32])
+}
+
+/// Replaces `FaceForward`, `Reflect` and `Refract` of scalars.
+fn optics(to: &mut Rewriter<'_, '_>, kind: u32, [ty, id, set]: [u32; 3], values: &[u32]) -> Outcome {
+    match (kind, values) {
+        (REFLECT, &[ray, normal]) => {
+            let part = to.step(op::F_MUL, ty, &[normal, ray]);
+            let twice = to.step(op::F_ADD, ty, &[part, part]);
+            let along = to.step(op::F_MUL, ty, &[twice, normal]);
+            to.push(&build(op::F_SUB, &[ty, id, ray, along]));
+        }
+        (FACE_FORWARD, &[normal, ray, reference]) => {
+            let zero = float(to, ty, 0.0);
+            let part = to.step(op::F_MUL, ty, &[reference, ray]);
+            let is_below = less(to, part, zero);
+            let turned = to.step(op::F_NEGATE, ty, &[normal]);
+            to.push(&build(op::SELECT, &[ty, id, is_below, normal, turned]));
+        }
+        (REFRACT, &[ray, normal, eta]) => {
+            let (one, zero) = (float(to, ty, 1.0), float(to, ty, 0.0));
+            let mut step = |opcode: u16, operands: &[u32]| to.step(opcode, ty, operands);
+            let cosine = step(op::F_MUL, &[normal, ray]);
+            let square = step(op::F_MUL, &[cosine, cosine]);
+            let sine = step(op::F_SUB, &[one, square]);
+            let etas = step(op::F_MUL, &[eta, eta]);
+            let lost = step(op::F_MUL, &[etas, sine]);
+            let left = step(op::F_SUB, &[one, lost]);
+            let root = step(op::EXT_INST, &[set, SQRT, left]);
+            let scaled = step(op::F_MUL, &[eta, cosine]);
+            let sum = step(op::F_ADD, &[scaled, root]);
+            let along = step(op::F_MUL, &[sum, normal]);
+            let bent = step(op::F_MUL, &[eta, ray]);
+            let refracted = step(op::F_SUB, &[bent, along]);
+            let is_reflected = less(to, left, zero);
+            to.push(&build(op::SELECT, &[ty, id, is_reflected, zero, refracted]));
+        }
+        _ => return Outcome::Kept,
+    }
+    Outcome::Replaced
+}
+
+/// A constant of a 32-bit float type.
+fn float(to: &mut Rewriter<'_, '_>, ty: u32, value: f32) -> u32 {
+    let (declared, module) = to.declared();
+    declared.constant(module, ty, value.to_bits())
+}
+
+/// Whether a number is below another.
+fn less(to: &mut Rewriter<'_, '_>, a: u32, b: u32) -> u32 {
+    let (declared, module) = to.declared();
+    let boolean = declared.boolean(module);
+    to.step(op::F_ORD_LESS_THAN, boolean, &[a, b])
 }
 
 /// Replaces an instruction by others that compute the same.

@@ -52,6 +52,10 @@ const EXTENDED: [(u32, bool); 10] = [
     (75, false),
 ];
 
+/// An instruction of GLSL.std.450. Its operand and its result, and those of `OpBitCount`, may differ in signedness; in
+/// other languages they have one type.
+const FIND_I_LSB: u32 = 73;
+
 /// Atomic instructions that compare integers, and whether they are signed.
 const ATOMIC: [(u16, bool); 4] = [
     (op::ATOMIC_S_MIN, true),
@@ -113,11 +117,18 @@ fn integer(index: &ModuleIndex, ty: u32) -> Option<Integer> {
 }
 
 /// Whether an instruction interprets integers as signed, and the positions of those operands.
-fn interpreted(words: &[u32], set: Option<u32>) -> Option<(bool, std::ops::Range<usize>)> {
+fn interpreted(index: &ModuleIndex, words: &[u32], set: Option<u32>) -> Option<(bool, std::ops::Range<usize>)> {
+    let is_signed = |ty: u32| Some(integer(index, ty)?.signed);
+    if opcode(words) == op::BIT_COUNT {
+        return Some((is_signed(*words.get(1)?)?, 3..4));
+    }
     if opcode(words) == op::EXT_INST {
-        let [_, _, _, of, instruction, ..] = *words else {
+        let [_, ty, _, of, instruction, ..] = *words else {
             return None;
         };
+        if instruction == FIND_I_LSB && Some(of) == set {
+            return Some((is_signed(ty)?, 5..words.len()));
+        }
         let (_, signed) = EXTENDED
             .iter()
             .find(|(number, _)| *number == instruction && Some(of) == set)?;
@@ -129,7 +140,7 @@ fn interpreted(words: &[u32], set: Option<u32>) -> Option<(bool, std::ops::Range
 
 /// Puts an instruction that interprets integers between the casts that it needs.
 fn convert(to: &mut Rewriter<'_, '_>, words: &[u32]) -> Outcome {
-    let Some((signed, operands)) = interpreted(words, to.set) else {
+    let Some((signed, operands)) = interpreted(to.index, words, to.set) else {
         return Outcome::Kept;
     };
     let mut changed = words.to_vec();

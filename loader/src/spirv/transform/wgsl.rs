@@ -19,7 +19,7 @@ pub const PASSES: [(&str, Pass); 14] = [
     ("chains", chains::near),
     ("fall-through", fallthrough::without_fallthrough),
     ("exits", exits::leave_at_merges),
-    ("operations", operations::spelled),
+    ("operations", operations::for_wgsl),
     ("subgroups", subgroups::computed),
     ("workgroups-in-a-row", workgroup::in_a_row),
     ("close-arrays", flatten::close_arrays),

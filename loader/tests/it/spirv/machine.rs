@@ -841,6 +841,18 @@ impl Run<'_> {
                         .collect(),
                 )
             }
+            "OuterProduct" => {
+                let (a, b) = (value(0), value(1));
+                let column = |by: &Value| {
+                    let parts = a.parts().iter();
+                    Value::Parts(
+                        parts
+                            .map(|one| arithmetic("FMul", &[one.clone(), by.clone()], 32))
+                            .collect(),
+                    )
+                };
+                Value::Parts(b.parts().iter().map(column).collect())
+            }
             "Dot" => {
                 let (a, b) = (value(0), value(1));
                 let products = a
@@ -874,6 +886,7 @@ impl Run<'_> {
             5 => "SAbs",
             6 => "FSign",
             8 => "Floor",
+            31 => "Sqrt",
             35 | 36 => {
                 let whole = each(&[value(0)], &|parts| arithmetic("Trunc", parts, 32));
                 let rest = each(&[value(0), whole.clone()], &|parts| arithmetic("FSub", parts, 32));
@@ -893,6 +906,10 @@ impl Run<'_> {
                 Value::Word(_) => "FSign",
                 other => panic!("{other:?}"),
             },
+            70 => "FaceForward",
+            71 => "Reflect",
+            72 => "Refract",
+            73 => "FindILsb",
             74 => "FindSMsb",
             75 => "FindUMsb",
             other => panic!("GLSL.std.450 {other}"),
@@ -982,6 +999,7 @@ pub(super) fn arithmetic(name: &str, operands: &[Value], bits: u32) -> Value {
             count => signed((u(0) << (32 - u(1) - count)) as i32 >> (32 - count)),
         },
         "BitCount" => u(0).count_ones(),
+        "FindILsb" => 31u32.wrapping_sub((u(0) & u(0).wrapping_neg()).leading_zeros()),
         "IEqual" | "LogicalEqual" => truth(u(0) == u(1)),
         "INotEqual" | "LogicalNotEqual" => truth(u(0) != u(1)),
         "ULessThan" => truth(u(0) < u(1)),
@@ -1006,6 +1024,17 @@ pub(super) fn arithmetic(name: &str, operands: &[Value], bits: u32) -> Value {
         "FOrdGreaterThan" => truth(f(0) > f(1)),
         "Trunc" => f(0).trunc().to_bits(),
         "Floor" => f(0).floor().to_bits(),
+        "Sqrt" => f(0).sqrt().to_bits(),
+        // Of scalars.
+        "FaceForward" => (if f(2) * f(1) < 0.0 { f(0) } else { -f(0) }).to_bits(),
+        "Reflect" => (f(0) - 2.0 * (f(1) * f(0)) * f(1)).to_bits(),
+        "Refract" => {
+            let (ray, normal, eta) = (f(0), f(1), f(2));
+            let cosine = normal * ray;
+            let left = 1.0 - eta * eta * (1.0 - cosine * cosine);
+            let bent = || eta * ray - (eta * cosine + left.sqrt()) * normal;
+            (if left < 0.0 { 0.0 } else { bent() }).to_bits()
+        }
         "FSign" => match f(0) {
             zero if zero == 0.0 => zero.to_bits(),
             other => other.signum().to_bits(),

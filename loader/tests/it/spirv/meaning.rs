@@ -599,6 +599,20 @@ out 0 %v",
 }
 
 #[test]
+fn selections_of_vectors_by_one_truth_keep_their_results() {
+    let code = "%nf = OpConvertUToF %float %n
+%is_three = OpIEqual %bool %n %u3
+%a = OpCompositeConstruct %vec3 %nf %f1 %f2
+%b = OpCompositeConstruct %vec3 %f3 %nf %f4
+%chosen = OpSelect %vec3 %is_three %a %b
+%y = OpCompositeExtract %float %chosen 1
+%y_bits = OpBitcast %uint %y
+out 0 %y_bits";
+    let changing = changed_in(&[0x0001_0500], "a selection", &compute("", "", "", code));
+    assert!(changing.contains("operations"), "{changing:?}");
+}
+
+#[test]
 fn operations_that_are_spelled_out_keep_their_results() {
     let int = "%ipair = OpTypeStruct %int %int\n%upair = OpTypeStruct %uint %uint\n%upairs = OpTypeStruct %uvec2 %uvec2\n\
                %ipairs = OpTypeStruct %ivec2 %ivec2\n%c = OpConstant %uint 0x12345678\n%d = OpConstant %uint 0x9abcdef1";
@@ -676,6 +690,56 @@ out 3 %borrow
 out 4 %carry_y
 out 5 %borrow_x
 out 6 %borrow_y",
+            ],
+        ),
+        (
+            "scalars where WGSL has vectors",
+            &["operations", "wgsl"],
+            [
+                "",
+                "",
+                "%matrix = OpTypeMatrix %vec3 2\n%half = OpConstant %float 0.5\n%minus = OpConstant %float -2",
+                "%nf = OpConvertUToF %float %n
+%ray = OpFMul %float %nf %minus
+%scaled = OpFMul %float %nf %half
+%is_three = OpIEqual %bool %n %u3
+%normal = OpSelect %float %is_three %minus %half
+%reflected = OpExtInst %float %glsl Reflect %ray %normal
+%refracted = OpExtInst %float %glsl Refract %ray %normal %half
+%lost = OpExtInst %float %glsl Refract %half %half %nf
+%faced = OpExtInst %float %glsl FaceForward %scaled %ray %normal
+%a = OpCompositeConstruct %vec3 %ray %scaled %nf
+%b = OpCompositeConstruct %vec2 %scaled %ray
+%product = OpOuterProduct %matrix %a %b
+%cell = OpCompositeExtract %float %product 0 2
+%last = OpCompositeExtract %float %product 1 1
+%reflected_bits = OpBitcast %uint %reflected
+%refracted_bits = OpBitcast %uint %refracted
+%lost_bits = OpBitcast %uint %lost
+%faced_bits = OpBitcast %uint %faced
+%cell_bits = OpBitcast %uint %cell
+%last_bits = OpBitcast %uint %last
+out 0 %reflected_bits
+out 1 %refracted_bits
+out 2 %faced_bits
+out 3 %cell_bits
+out 4 %last_bits
+out 5 %lost_bits",
+            ],
+        ),
+        (
+            "bits of the other signedness",
+            &["signs"],
+            [
+                "",
+                "",
+                "%c = OpConstant %uint 0x12345678",
+                "%m = OpIMul %uint %n %c
+%i = OpBitcast %int %m
+%count = OpBitCount %uint %i
+%lowest = OpExtInst %uint %glsl FindILsb %i
+out 0 %count
+out 1 %lowest",
             ],
         ),
         (
