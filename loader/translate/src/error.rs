@@ -75,6 +75,14 @@ pub enum ErrorKind {
         /// The panic's message.
         message: String,
     },
+    /// A library crashed. Later calls of it may fail too: it cannot free what it held.
+    #[error("unsupported: {who} crashed ({signal})")]
+    Crashed {
+        /// The library.
+        who: &'static str,
+        /// The name of the signal.
+        signal: String,
+    },
 }
 
 impl Error {
@@ -88,7 +96,10 @@ impl Error {
         match self.kind() {
             ErrorKind::File(error) => error.kind() == loader::ErrorKind::Unsupported,
             ErrorKind::Module { unsupported, .. } => *unsupported,
-            ErrorKind::Write { .. } | ErrorKind::Panicked { .. } | ErrorKind::Unavailable(_) => true,
+            ErrorKind::Write { .. }
+            | ErrorKind::Panicked { .. }
+            | ErrorKind::Crashed { .. }
+            | ErrorKind::Unavailable(_) => true,
             ErrorKind::Text { .. } | ErrorKind::Entry(_) | ErrorKind::Language(_) => false,
         }
     }

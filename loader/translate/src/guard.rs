@@ -1,4 +1,4 @@
-//! Runs third-party code with panics caught and a sufficiently large stack.
+//! Runs third-party code with panics and crashes caught, and a sufficiently large stack.
 
 use crate::{ErrorKind, Result};
 use std::cell::Cell;
@@ -7,6 +7,23 @@ use std::sync::Once;
 
 thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
+    /// Whether failed assertions unwind.
+    static ASSERTIONS_UNWIND: Cell<bool> = const { Cell::new(false) };
+}
+
+/// [`caught`] for code in C++ whose failed assertions unwind.
+#[cfg(all(feature = "glslang", not(target_family = "wasm")))]
+pub(crate) fn asserted<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
+    let before = ASSERTIONS_UNWIND.replace(true);
+    let outcome = caught(work);
+    ASSERTIONS_UNWIND.set(before);
+    outcome
+}
+
+/// Whether a failed assertion may unwind: [`asserted`] runs.
+#[cfg(all(feature = "glslang", target_os = "linux"))]
+pub(crate) fn assertions_unwind() -> bool {
+    ASSERTIONS_UNWIND.get()
 }
 
 /// Runs third-party code; a panic in it prints nothing.
@@ -43,13 +60,20 @@ pub(crate) fn guarded<T>(doing: &'static str, work: impl FnOnce() -> Result<T>) 
 const DEEP: usize = 256 << 20;
 
 /// Runs deeply recursive code (at most [`loader::sksl::MAX_DEPTH`] nodes in SkSL, several calls each) on a large stack;
-/// in WebAssembly on the host's.
-pub(crate) fn deep<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+/// in WebAssembly on the host's. `who` is the library that runs.
+///
+/// # Errors
+/// The work's; its panic; on Linux its crash.
+pub(crate) fn deep<T: Send>(who: &'static str, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let work = || caught(work);
     // AddressSanitizer, under which fuzz targets run, knows the stacks of threads only.
-    #[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let outcome = if cfg!(fuzzing) { in_thread(work) } else { on_stack(work) };
-    #[cfg(not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let outcome = if cfg!(fuzzing) {
+        in_thread(work)
+    } else {
+        on_stack(who, work)?
+    };
+    #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
     let outcome = in_thread(work);
     outcome.unwrap_or_else(|message| {
         let doing = "on a deep stack";
@@ -58,10 +82,14 @@ pub(crate) fn deep<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T
 }
 
 /// Runs work on another stack in this thread: a program without further threads allocates and frees without locks.
-#[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn on_stack<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
-    let stack = corosensei::stack::DefaultStack::new(DEEP).map_err(|error| error.to_string())?;
-    corosensei::on_stack(stack, work)
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn on_stack<T>(who: &'static str, work: impl FnOnce() -> T) -> Result<T> {
+    let before = (QUIET.get(), ASSERTIONS_UNWIND.get());
+    crate::crash::on_stack(DEEP, work).map_err(|signal| {
+        QUIET.set(before.0);
+        ASSERTIONS_UNWIND.set(before.1);
+        ErrorKind::Crashed { who, signal }.into()
+    })
 }
 
 /// Runs work in a thread with a large stack, on any machine.
@@ -76,7 +104,7 @@ fn in_thread<T: Send>(work: impl FnOnce() -> std::result::Result<T, String> + Se
     })
 }
 
-#[cfg(all(test, unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(test, target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests {
     use super::*;
 
@@ -92,13 +120,23 @@ mod tests {
     #[test]
     fn both_deep_stacks_hold_what_others_do_not_and_catch_panics() {
         const CALLS: usize = 100_000;
-        assert_eq!(deep(|| Ok(depth(CALLS))).unwrap(), CALLS);
+        assert_eq!(deep("a test", || Ok(depth(CALLS))).unwrap(), CALLS);
         assert_eq!(in_thread(|| caught(|| depth(CALLS))), Ok(CALLS));
         for message in [
-            on_stack(|| caught(|| -> u8 { panic!("why") })),
+            on_stack("a test", || caught(|| -> u8 { panic!("why") })).unwrap(),
             in_thread(|| caught(|| -> u8 { panic!("why") })),
         ] {
             assert_eq!(message, Err("why".to_owned()));
         }
+    }
+
+    #[test]
+    #[cfg(feature = "glslang")]
+    fn a_crash_is_an_error_and_leaves_panics_as_they_were() {
+        let ended = deep("a test", || {
+            asserted(|| -> u8 { std::process::abort() }).map_err(|message| ErrorKind::Language(message).into())
+        });
+        assert_eq!(ended.unwrap_err().to_string(), "unsupported: a test crashed (SIGABRT)");
+        assert!(!QUIET.get() && !assertions_unwind());
     }
 }

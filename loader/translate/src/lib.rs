@@ -11,7 +11,9 @@
 //! * [`sksl`] translates SkSL trees.
 //! * [`validate`] runs third-party validators (naga, rspirv, spirv-val) on a SPIR-V module.
 //!
-//! A panic inside naga is caught and reported as [`ErrorKind::Panicked`].
+//! A panic inside naga is caught and reported as [`ErrorKind::Panicked`]; on Linux also a crash of glslang, SPIRV-Cross or
+//! naga, as [`ErrorKind::Crashed`]: the first call installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, which
+//! hand everything else on to those before them.
 //!
 //! WGSL to Metal and to a VBC's SPIR-V, and an error in a text:
 //!
@@ -72,6 +74,9 @@ mod adjust;
 mod checker;
 mod combined;
 mod compile;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[allow(unsafe_code)]
+mod crash;
 mod cross;
 mod error;
 mod front;

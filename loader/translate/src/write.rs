@@ -73,7 +73,7 @@ pub(crate) fn naga_text(shader: &Shader, target: Target, options: &Options) -> R
         _ => Some(shader.clone().fixed(&[])?),
     };
     let shader = fixed.as_ref().unwrap_or(shader);
-    deep(|| {
+    deep("naga", || {
         let written = guarded("at writing a shader", || match target {
             Target::Wgsl => named(shader, wgsl(shader)?),
             Target::Glsl => Ok((glsl(shader, options)?, "main".to_owned())),
@@ -374,7 +374,7 @@ pub fn to_spirv(mut module: naga::Module, stage: ShaderStage) -> Result<Vec<u32>
         return Err(ErrorKind::Entry(message).into());
     };
     entry.name = "main".into();
-    deep(|| {
+    deep("naga", || {
         let info = crate::validated(&module)?;
         guarded("at writing SPIR-V", || {
             spirv_words(&module, &info, stage, "main".into())

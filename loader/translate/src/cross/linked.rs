@@ -20,7 +20,7 @@ pub(super) const AVAILABLE: bool = true;
 type Answer<T> = std::result::Result<T, SpirvCrossError>;
 
 pub(super) fn write(words: &[u32], entry: &Entry, dialect: Dialect) -> Result<(String, Vec<Place>)> {
-    deep(|| {
+    deep("SPIRV-Cross", || {
         guarded("at writing a shader by SPIRV-Cross", || {
             let written = match dialect {
                 Dialect::Glsl(version) => glsl(words, entry, version),

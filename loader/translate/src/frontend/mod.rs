@@ -267,7 +267,7 @@ fn bounded(text: &Text<'_>) -> Result<()> {
 /// The text's error with its place; or this program was built without glslang.
 pub fn spirv(text: &Text<'_>) -> Result<Module> {
     bounded(text)?;
-    let mut module = crate::guard::deep(|| glslang::spirv(text))?;
+    let mut module = crate::guard::deep("glslang", || glslang::spirv(text))?;
     module.words = modules::without_outer_lines(&module.words);
     if text.dialect == Dialect::Hlsl {
         registers_apart(&mut module.words);
@@ -281,7 +281,7 @@ pub fn spirv(text: &Text<'_>) -> Result<Module> {
 /// The error of the first invalid text, or of their interface; or this program was built without glslang.
 pub fn judge(texts: &[Text<'_>]) -> Result<Vec<Diagnostic>> {
     texts.iter().try_for_each(bounded)?;
-    crate::guard::deep(|| glslang::judge(texts))
+    crate::guard::deep("glslang", || glslang::judge(texts))
 }
 
 /// A preprocessed text, with positions in the source.
@@ -314,7 +314,7 @@ impl Preprocessed {
 /// See [`judge`], for directives.
 pub fn preprocess(text: &Text<'_>) -> Result<Preprocessed> {
     bounded(text)?;
-    crate::guard::deep(|| glslang::preprocess(text))
+    crate::guard::deep("glslang", || glslang::preprocess(text))
 }
 
 #[cfg(all(test, feature = "glslang", not(target_family = "wasm")))]
@@ -337,6 +337,25 @@ mod tests {
         assert_eq!(wrong("  int   b = 1.0;"), Some((3, 11)));
         assert_eq!(wrong("  gl_FragColor = vec4(none);"), Some((3, 23)));
         assert_eq!(wrong("/* é */ x;"), Some((3, 9)));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn texts_at_which_glslang_crashes_are_errors() {
+        let case = "float4 main() : SV_Target { for (int i = 0; i < 3; ++i) { case 0: i++; } return 1.0; }";
+        let sum = "float4 main() : SV_Target { for (int i = 0; i < 4++i) { } return 1.0; }";
+        let valid = "float4 main() : SV_Target { return 1.0; }";
+        for text in [case, sum] {
+            let text = Text::new(
+                text,
+                Path::new("a.hlsl"),
+                Dialect::Hlsl,
+                Stage::Fragment,
+                Settings::NONE,
+            );
+            assert!(!spirv(&text).unwrap_err().to_string().is_empty());
+            assert!(spirv(&Text { text: valid, ..text }).is_ok());
+        }
     }
 
     #[test]

@@ -272,7 +272,7 @@ fn stage_of(name: &str) -> Option<ShaderStage> {
 /// # Errors
 /// The source's error, with line and column in a text; [`Error::is_unsupported`] if naga lacks a feature.
 pub fn read(source: &Source<'_>) -> Result<Shader> {
-    deep(|| read_any(source, false, words))
+    deep("naga", || read_any(source, false, words))
 }
 
 /// [`read`] for a stage whose inputs and outputs the caller adds: a vertex stage may lack a position.
@@ -280,7 +280,7 @@ pub fn read(source: &Source<'_>) -> Result<Shader> {
 /// # Errors
 /// See [`read`].
 pub fn read_open(source: &Source<'_>) -> Result<Shader> {
-    deep(|| read_any(source, true, words))
+    deep("naga", || read_any(source, true, words))
 }
 
 /// Validates a module; an open one is validated as fragment stages, which need no outputs.
@@ -304,7 +304,7 @@ fn as_open<T>(module: &mut naga::Module, open: bool, validate: impl FnOnce(&naga
 /// # Errors
 /// See [`read`].
 pub(crate) fn read_for_wgsl(source: &Source<'_>) -> Result<Shader> {
-    deep(|| {
+    deep("naga", || {
         read_any(source, false, |source| {
             words_for_naga(source, for_wgsl(&unsplit_words(source)?)?)
         })

@@ -51,7 +51,7 @@ pub fn to_glsl(tree: &Tree, portable: bool) -> Result<String> {
 pub(super) fn spell(tree: &Tree, portable: bool, hidden_literals: bool) -> Result<String> {
     // The writer's limits bound the depth of a tree from any origin.
     write(tree)?;
-    deep(|| {
+    deep("naga", || {
         let stage = stage(tree)?;
         let mut spelled = Glsl::new(tree, stage, portable);
         spelled.hidden_literals = hidden_literals;

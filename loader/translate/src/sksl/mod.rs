@@ -55,7 +55,7 @@ pub fn to_stage(tree: &Tree) -> Result<Vec<u32>> {
 fn translate(tree: &Tree, portable: bool) -> Result<naga::Module> {
     let stage = stage(tree)?;
     // The front end may panic on unexpected text; the panic becomes an error.
-    let parse = |text: String| deep(|| parse_glsl(&text, stage));
+    let parse = |text: String| deep("naga", || parse_glsl(&text, stage));
     let first = parse(to_glsl(tree, portable)?);
     let parsed = match first {
         Err(error) if matches!(error.kind(), ErrorKind::Text { .. }) => parse(interface::spell(tree, portable, true)?),

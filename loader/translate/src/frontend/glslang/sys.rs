@@ -1,4 +1,4 @@
-//! Calls to glslang's C interface, the only `unsafe` code in this crate.
+//! Calls to glslang's C interface.
 //!
 //! A [`Shader`] owns a handle and all data that glslang keeps pointers to; a [`Program`] owns the shaders linked in it.
 //! Both are private to this folder.
@@ -6,8 +6,8 @@
 use super::include::Includes;
 use super::limits::LIMITS;
 use crate::frontend::{Dialect, Stage};
+use crate::guard::asserted;
 use glslang_sys as sys;
-use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -110,20 +110,7 @@ mod fallible {
     }
 }
 
-thread_local! {
-    /// Whether [`tried`] runs.
-    static TRIES: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Calls glslang; returns the message of an assertion that fails in it.
-fn tried<T>(call: impl FnOnce() -> T) -> Result<T, String> {
-    let before = TRIES.replace(true);
-    let outcome = crate::guard::caught(call);
-    TRIES.set(before);
-    outcome
-}
-
-/// C's `assert` calls this if its condition is false. Under [`tried`] it unwinds: glslang, which is compiled without
+/// C's `assert` calls this if its condition is false. Under [`asserted`] it unwinds: glslang, which is compiled without
 /// exceptions, leaves some memory allocated, and holds no lock. Otherwise it ends the process, as the C library's does.
 ///
 /// # Safety
@@ -139,7 +126,7 @@ unsafe extern "C-unwind" fn __assert_fail(
     // SAFETY: the caller guarantees it.
     let (condition, file, function) = unsafe { (owned(condition), owned(file), owned(function)) };
     let message = format!("{file}:{line}: {function}: assertion `{condition}` failed");
-    if TRIES.get() {
+    if crate::guard::assertions_unwind() {
         std::panic::resume_unwind(Box::new(message));
     }
     eprintln!("{message}");
@@ -248,8 +235,9 @@ impl Shader {
     pub(super) fn preprocess(&mut self, includes: &mut Includes<'_>) -> Option<String> {
         self.input.callbacks_ctx = (&raw mut *includes).cast();
         // SAFETY: the handle and the input are this shader's own. The includes, which the callbacks get, outlive the call.
-        let passed =
-            tried(|| unsafe { fallible::glslang_shader_preprocess(self.handle.as_ptr(), &raw const *self.input) != 0 });
+        let passed = asserted(|| unsafe {
+            fallible::glslang_shader_preprocess(self.handle.as_ptr(), &raw const *self.input) != 0
+        });
         self.input.callbacks_ctx = std::ptr::null_mut();
         let passed = self.settled(passed);
         // SAFETY: the string belongs to the handle and is copied.
@@ -259,7 +247,7 @@ impl Shader {
     /// Parses the text, which has no includes; whether it is valid. Messages are in the [`log`](Self::log).
     pub(super) fn parse(&mut self) -> bool {
         // SAFETY: the handle and the input are this shader's own; the text is copied by the first call.
-        let passed = tried(|| unsafe {
+        let passed = asserted(|| unsafe {
             sys::glslang_shader_set_preprocessed_code(self.handle.as_ptr(), self.input.code);
             fallible::glslang_shader_parse(self.handle.as_ptr(), &raw const *self.input) != 0
         });
@@ -319,7 +307,7 @@ impl Program {
             unsafe { sys::glslang_program_add_shader(at, shader.handle.as_ptr()) }
         }
         // SAFETY: the handle is this program's own; places are given only to what is linked.
-        let linked = tried(|| unsafe {
+        let linked = asserted(|| unsafe {
             fallible::glslang_program_link(at, messages.0) != 0
                 && (purpose == Purpose::Judge || fallible::glslang_program_map_io(at) != 0)
         });
@@ -364,7 +352,7 @@ impl Program {
         };
         let at = self.handle.as_ptr();
         // SAFETY: the stage is one that was linked. The words are as many as glslang reports and are copied.
-        let words = tried(|| unsafe {
+        let words = asserted(|| unsafe {
             fallible::glslang_program_SPIRV_generate_with_options(at, stage_of(stage), &raw mut options);
             let mut words = vec![0; sys::glslang_program_SPIRV_get_size(at)];
             sys::glslang_program_SPIRV_get(at, words.as_mut_ptr());
