@@ -176,6 +176,7 @@ OpFunctionEnd
     assert!(out.contains("OpExecutionMode %1 LocalSize 2 1 1"), "{out}");
     assert_eq!(out.matches("OpLine").count(), 1, "{out}");
     assert!(out.contains(" Lod %int_0\n") && out.contains(" Lod %uint_1\n"), "{out}");
+    assert_eq!(out.matches("OpBitcast %v2int").count(), 2, "{out}");
 }
 
 #[test]

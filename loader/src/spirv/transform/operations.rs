@@ -23,7 +23,7 @@ const LOD: u32 = 2;
 
 /// The module without the operations that [`without_wide_products`] replaces, and without what WGSL has for vectors alone
 /// (`Reflect`, `Refract` and `FaceForward` of scalars), for scalars alone (a selection of vectors by one truth value), or
-/// not at all (`OpOuterProduct`, and a fetch that leaves out the level).
+/// not at all (`OpOuterProduct`, and a fetch that leaves out the level); fetches are at signed coordinates.
 ///
 /// # Errors
 /// Invalid for a broken module.
@@ -76,20 +76,33 @@ fn spell_for_wgsl(to: &mut Rewriter<'_, '_>, words: &[u32]) -> Outcome {
             to.push(&build(op::SELECT, &[ty, id, all, yes, no]));
         }
         (op::IMAGE_FETCH, &[_, ty, id, image, place, ref operands @ ..]) => {
-            let of = to.index.definition(image).and_then(|node| node.operand(0));
-            let has_levels = of
+            let type_of = |id: u32| to.index.definition(id)?.operand(0);
+            let has_levels = type_of(image)
                 .and_then(|of| to.index.image(of))
                 .is_some_and(|image| !image.is_buffer() && !image.is_subpass() && image.multisampled == 0);
             let (mask, rest) = operands
                 .split_first()
                 .map_or((0, operands), |(mask, rest)| (*mask, rest));
-            if !has_levels || mask & LOD != 0 {
+            let lacks_level = has_levels && mask & LOD == 0;
+            let (scalar, count) = type_of(place).map_or((0, 1), |of| to.index.vector(of));
+            // naga panics at coordinates without a sign.
+            let is_unsigned = to.index.operands(scalar, op::TYPE_INT) == Some([scalar, 32, 0]);
+            if !lacks_level && !is_unsigned {
                 return Outcome::Kept;
             }
             let (declared, module) = to.declared();
             let int = declared.ty(module, op::TYPE_INT, &[32, 1]);
-            let level = declared.constant(module, int, 0);
-            let fetch = [&[ty, id, image, place, mask | LOD, level], rest].concat();
+            let (ints, level) = (declared.vector(module, int, count), declared.constant(module, int, 0));
+            let place = if is_unsigned {
+                to.step(op::BITCAST, ints, &[place])
+            } else {
+                place
+            };
+            let mut fetch = vec![ty, id, image, place];
+            match lacks_level {
+                true => fetch.extend([mask | LOD, level].iter().chain(rest)),
+                false => fetch.extend_from_slice(operands),
+            }
             to.push(&build(op::IMAGE_FETCH, &fetch));
         }
         _ => return Outcome::Kept,
