@@ -26,6 +26,8 @@ need_packages gcc g++ libc6-dev libvulkan1 mesa-vulkan-drivers
 need_rust
 
 all=$(sed -n 's/^name = "\([a-z_]*\)"$/\1/p' fuzz/Cargo.toml)
+# glslang's faults are errors elsewhere, and end the program under the sanitizer.
+[ -z "$asan" ] || all=$(grep -vx source_text <<<"$all")
 for target in "${targets[@]}"; do
     grep -qx "$target" <<<"$all" || { echo "tests/fuzz.sh: no target $target; there are:" $all >&2 && exit 2; }
 done

@@ -66,9 +66,8 @@ const DEEP: usize = 256 << 20;
 /// The work's; its panic; on Linux its crash.
 pub(crate) fn deep<T: Send>(who: &'static str, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let work = || caught(work);
-    // AddressSanitizer, under which fuzz targets run, knows the stacks of threads only.
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-    let outcome = if cfg!(fuzzing) {
+    let outcome = if cfg!(watched) {
         in_thread(work)
     } else {
         on_stack(who, work)?
