@@ -8,6 +8,10 @@ use std::sync::Once;
 thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
     /// Whether failed assertions unwind.
+    #[cfg(any(
+        all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")),
+        all(feature = "glslang", not(target_family = "wasm"))
+    ))]
     static ASSERTIONS_UNWIND: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -73,7 +77,7 @@ pub(crate) fn deep<T: Send>(who: &'static str, work: impl FnOnce() -> Result<T> 
         on_stack(who, work)?
     };
     #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-    let outcome = in_thread(work);
+    let (_, outcome) = (who, in_thread(work));
     outcome.unwrap_or_else(|message| {
         let doing = "on a deep stack";
         Err(ErrorKind::Panicked { doing, message }.into())
