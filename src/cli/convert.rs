@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use translate::frontend;
 use translate::naga::back::{glsl, hlsl};
-use translate::{Adjust, At, Depth, Options, ShaderStage, Source, Target, Translation, Way};
+use translate::{Adjust, At, Check, Depth, Options, ShaderStage, Source, Target, Translation, Way};
 use utgard::shader;
 
 /// The output of `convert`.
@@ -379,6 +379,12 @@ fn one(file: &Path, args: &ConvertArgs, options: &Options) -> Outcome {
         let file = file.display();
         note(format_args!(
             "{file}: note[vulkan]: OpenGL cannot say it: this is GLSL for Vulkan"
+        ));
+    }
+    if written.check == Check::NoStage {
+        let file = file.display();
+        note(format_args!(
+            "{file}: note[stage]: Metal has no such stage: the text is for reading"
         ));
     }
     if let Some(output) = &args.output {

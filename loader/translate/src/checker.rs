@@ -15,6 +15,8 @@ pub enum Check {
     Passed(&'static str),
     /// There is no checker for the language, or for a part of the text.
     Unchecked,
+    /// Metal has no such stage: the text is for reading.
+    NoStage,
     /// The check was disabled.
     LeftOut,
 }
@@ -24,6 +26,7 @@ impl fmt::Display for Check {
         match self {
             Self::Passed(who) => write!(f, "checked by {who}"),
             Self::Unchecked => f.write_str("not checked: no checker reads this text"),
+            Self::NoStage => f.write_str("not checked: Metal has no such stage, the text is for reading"),
             Self::LeftOut => f.write_str("not checked"),
         }
     }

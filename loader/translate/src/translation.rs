@@ -144,6 +144,7 @@ fn cross_written(words: &[u32], entry: &Entry, target: Target, options: &Options
         let written = cross::write(words, entry, dialect);
         let checked = written.and_then(|(text, places)| {
             let check = match options.check {
+                _ if target == Target::Msl && !cross::metal_has_stage(entry.model) => Check::NoStage,
                 true => {
                     checked_text(dialect, &text, stage(entry.model), &entry.name).inspect_err(|_| doubted = true)?
                 }

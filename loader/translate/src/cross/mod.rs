@@ -11,7 +11,7 @@ mod linked;
 
 use crate::place::{Place, Way};
 use crate::{Result, Target};
-use loader::spirv::{Grammar, ModuleIndex, class, decoration, op};
+use loader::spirv::{ModuleIndex, class, decoration, model, op};
 use naga::back::{glsl, hlsl};
 
 /// Limit on calls along all paths of a module's call graph; SPIRV-Cross walks each path.
@@ -76,37 +76,37 @@ pub(crate) fn write(words: &[u32], entry: &Entry, dialect: Dialect) -> Result<(S
             format!("the initial value of the workgroup variable {name}: HLSL has none, and SPIRV-Cross drops it");
         return Err(refusal(dialect.target(), message));
     }
-    if let Dialect::Msl(_) = dialect {
-        msl_has(&index, entry.model).map_err(|message| refusal(Target::Msl, message))?;
+    if !matches!(dialect, Dialect::Msl(_)) {
+        return linked::write(words, entry, dialect);
     }
-    linked::write(words, entry, dialect)
+    let is_of_patches = matches!(
+        entry.model,
+        model::TESSELLATION_CONTROL | model::TESSELLATION_EVALUATION
+    );
+    if let Some(id) = structures_per_vertex(&index).filter(|_| is_of_patches) {
+        let name = named(&index, id);
+        let message = format!("{name}: SPIRV-Cross cannot write arrays of structures for each vertex");
+        return Err(refusal(Target::Msl, message));
+    }
+    let (text, places) = linked::write(words, entry, dialect)?;
+    Ok(match metal_has_stage(entry.model) {
+        true => (text, places),
+        false => (
+            format!("// Metal has no such stage: this text is for reading.\n{text}"),
+            places,
+        ),
+    })
 }
 
-/// Rejects what SPIRV-Cross writes as MSL although Metal lacks it, and what it crashes at.
-fn msl_has(index: &ModuleIndex<'_>, model: u32) -> std::result::Result<(), String> {
-    use loader::spirv::model::{
+/// Whether Metal has a stage for an execution model. SPIRV-Cross writes others as functions of an unknown kind.
+pub(crate) fn metal_has_stage(model: u32) -> bool {
+    use model::{
         FRAGMENT, GL_COMPUTE, KERNEL, MESH_EXT, TASK_EXT, TESSELLATION_CONTROL, TESSELLATION_EVALUATION, VERTEX,
     };
-    match model {
-        VERTEX | FRAGMENT | GL_COMPUTE | KERNEL | TASK_EXT | MESH_EXT => Ok(()),
-        TESSELLATION_CONTROL | TESSELLATION_EVALUATION => match structures_per_vertex(index) {
-            Some(id) => Err(format!(
-                "{}: SPIRV-Cross cannot write arrays of structures for each vertex",
-                named(index, id)
-            )),
-            None => Ok(()),
-        },
-        _ => {
-            let models = Grammar::builtin().kind_of("ExecutionModel");
-            let name = models
-                .and_then(|models| models.value(model))
-                .map(|row| row.name.to_string());
-            Err(format!(
-                "no stage for the execution model {}",
-                name.unwrap_or_else(|| model.to_string())
-            ))
-        }
-    }
+    matches!(
+        model,
+        VERTEX | FRAGMENT | GL_COMPUTE | KERNEL | TASK_EXT | MESH_EXT | TESSELLATION_CONTROL | TESSELLATION_EVALUATION
+    )
 }
 
 /// An input that is an array of structures for each vertex of a patch: SPIRV-Cross takes an index of the array for one of
