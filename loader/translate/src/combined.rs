@@ -72,8 +72,9 @@ pub(crate) fn tokens(text: &str) -> Vec<Range<usize>> {
                 length
             }
             _ => {
-                tokens.push(at..at + 1);
-                1
+                let more = rest[1..].iter().take_while(|byte| **byte & 0xc0 == 0x80).count();
+                tokens.push(at..at + 1 + more);
+                1 + more
             }
         };
         begins_line = false;

@@ -72,5 +72,6 @@ mod tests {
         assert_eq!(too_many_members(&fewer), None);
         let commas = text.replace("a; S", "a, S");
         assert!(too_many_members(&commas).is_some());
+        assert_eq!(too_many_members("struct É { float é; }; «ẋ»"), None);
     }
 }
