@@ -5,7 +5,7 @@
 
 use super::ids::Ids;
 use super::walk::Instructions;
-use super::{Grammar, HEADER_WORDS, InstructionIn, Source, Words, decoration, dim, op};
+use super::{Grammar, HEADER_WORDS, InstructionIn, Source, Words, decoration, dim, op, operand};
 use crate::{Error, Result};
 use std::sync::OnceLock;
 
@@ -295,6 +295,16 @@ impl<'a> ModuleIndex<'a> {
     /// Capabilities declared, in module order.
     pub fn capabilities(&self) -> &[u32] {
         &self.capabilities
+    }
+
+    /// The id of an imported extended instruction set.
+    pub fn imported(&self, set: &str) -> Option<u32> {
+        let mut imports = self.declarations().filter(|node| node.opcode == op::EXT_INST_IMPORT);
+        let found = imports.find(|node| {
+            let name: Vec<u32> = node.tail(1).collect();
+            operand::string(&name).is_some_and(|(name, _)| name == set)
+        });
+        found?.operand(0)
     }
 
     /// Entry points in module order: model, function, name and interface.

@@ -1,6 +1,7 @@
 //! Checks generated texts with the checker of their language.
 
 use crate::cross::Dialect;
+use crate::front::is_word;
 use crate::frontend::{self, Settings, Stage, Text};
 use crate::{Error, ErrorKind, Result, Target};
 use std::borrow::Cow;
@@ -50,7 +51,7 @@ pub(crate) fn checked_text(dialect: Dialect, text: &str, stage: Option<Stage>, e
         false => (frontend::Dialect::Glsl, Cow::Borrowed(text)),
     };
     let settings = match is_hlsl {
-        true => stand_ins(),
+        true => stand_ins(text),
         false => Settings::default(),
     };
     let written = Text {
@@ -62,16 +63,11 @@ pub(crate) fn checked_text(dialect: Dialect, text: &str, stage: Option<Stage>, e
         _ => frontend::judge(&[written]).map(drop),
     };
     read.map_err(|error| refused(target, &error, text))?;
-    let is_whole = plain == text && !settings.defines.iter().any(|(name, _)| has(text, name));
+    let is_whole = plain == text && settings.defines.is_empty();
     Ok(Check::Passed(match is_whole {
         true => "glslang",
         false => "glslang, what it lacks aside",
     }))
-}
-
-/// Whether a text has the name of a definition.
-fn has(text: &str, name: &str) -> bool {
-    text.contains(name.split('(').next().unwrap_or(name))
 }
 
 /// Parts of HLSL for which glslang has no syntax: templates, ray tracing, meshes.
@@ -140,11 +136,12 @@ const STANDS_FOR: [(&str, &str); 49] = [
     ("uint64_t4", "uint4"),
 ];
 
-/// Definitions of what glslang lacks. The rest of a text is checked unchanged.
-fn stand_ins() -> Settings {
+/// Definitions of what glslang lacks of a text. The rest of it is checked unchanged.
+fn stand_ins(text: &str) -> Settings {
+    let is_used = |(name, _): &&(&str, &str)| text.contains(name.split('(').next().unwrap_or(name));
     let owned = |(name, meant): &(&str, &str)| ((*name).to_owned(), (*meant).to_owned());
     Settings {
-        defines: STANDS_FOR.iter().map(owned).collect(),
+        defines: STANDS_FOR.iter().filter(is_used).map(owned).collect(),
         ..Settings::default()
     }
 }
@@ -165,11 +162,6 @@ fn without_unreadable(text: &str) -> Cow<'_, str> {
         text = Cow::Owned(without_indices(&text, &name));
     }
     text
-}
-
-/// Whether a character continues a name or a number.
-fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// The text with 0 for each number that ends with `ll` or `ull`.

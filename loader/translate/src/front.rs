@@ -8,6 +8,11 @@ use naga::ShaderStage;
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use std::ops::Range;
 
+/// Whether a character continues a name or a number.
+pub(crate) fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
 /// A module that naga's validator accepts, and the selected entry point.
 #[derive(Clone, Debug)]
 pub struct Shader {

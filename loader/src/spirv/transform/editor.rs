@@ -3,7 +3,7 @@
 
 use crate::spirv::grammar::{Quantifier, Shape};
 use crate::spirv::operand::{Context, operands};
-use crate::spirv::{Grammar, HEADER_WORDS, Instruction, MAGIC, ModuleIndex, Node, Words, class, op, operand};
+use crate::spirv::{Grammar, HEADER_WORDS, Instruction, MAGIC, ModuleIndex, Node, Words, class, op};
 use crate::{Error, Result};
 use std::collections::{HashMap, HashSet};
 
@@ -120,15 +120,6 @@ impl Editor {
             });
             *words = seal(std::mem::take(words));
         }
-    }
-
-    /// The id of an imported extended instruction set.
-    pub fn imported(&self, set: &str) -> Option<u32> {
-        let is_set = |words: &&Vec<u32>| {
-            let name = words.get(2..).and_then(operand::string);
-            opcode(words) == op::EXT_INST_IMPORT && name.is_some_and(|(name, _)| name == set)
-        };
-        self.body.iter().find(is_set).map(|words| words[1])
     }
 
     /// A new id.

@@ -3,7 +3,7 @@
 use super::declarations::Declarations;
 use super::editor::{Editor, build, check, check_declarations};
 use crate::Result;
-use crate::spirv::{ModuleIndex, Words, op, operand};
+use crate::spirv::{ModuleIndex, Words};
 
 /// A module of which a pass replaces instructions. Nothing is copied before the first change.
 pub(super) struct Rewriter<'i, 'a> {
@@ -75,16 +75,6 @@ impl Rewriter<'_, '_> {
     }
 }
 
-/// The id of an imported extended instruction set.
-fn imported(index: &ModuleIndex, words: &[u32], set: &str) -> Option<u32> {
-    let mut imports = index.declarations().filter(|node| node.opcode == op::EXT_INST_IMPORT);
-    let found = imports.find(|node| {
-        let name = words.get(node.position + 2..node.position + node.words.count());
-        name.and_then(operand::string).is_some_and(|(name, _)| name == set)
-    });
-    found?.operand(0)
-}
-
 /// The module with what `rewrite` appends in place of instructions of its functions.
 ///
 /// # Errors
@@ -98,7 +88,7 @@ pub(super) fn rewritten(
     let header = index.header();
     let mut to = Rewriter {
         index,
-        set: imported(index, words, "GLSL.std.450"),
+        set: index.imported("GLSL.std.450"),
         before: &[],
         changes: None,
     };

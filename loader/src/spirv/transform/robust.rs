@@ -111,7 +111,7 @@ impl Bounds<'_, '_> {
         if let Some(id) = self.set {
             return id;
         }
-        let id = match self.module.imported(SET) {
+        let id = match self.index.imported(SET) {
             Some(id) => id,
             None => {
                 let id = self.module.fresh();

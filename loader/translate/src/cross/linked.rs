@@ -1,6 +1,7 @@
 //! Calls of SPIRV-Cross.
 
 use super::{Dialect, Entry, refusal};
+use crate::front::is_word;
 use crate::guard::{deep, guarded};
 use crate::place::{At, Place};
 use crate::{Result, Target};
@@ -298,10 +299,6 @@ fn with_plain(text: &str, ty: &str, name: &str) -> Option<String> {
         .filter_map(|part| part.lines().next()?.strip_prefix("struct "));
     let mut words = types.chain([name]);
     (!words.any(|word| has_word(&out, word))).then_some(out)
-}
-
-fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// What is before and behind each place of a word in a text.
