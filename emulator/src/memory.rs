@@ -106,7 +106,7 @@ impl Object {
 /// The address space; no access leaves a buffer object.
 pub struct Memory {
     objects: Vec<Option<Object>>,
-    /// For each page up to the last that ever was in use the object's number plus one.
+    /// For each page up to the last that ever was in use, at least, the object's number plus one.
     pages: Vec<u32>,
     used: u64,
     limit: u64,
@@ -235,7 +235,12 @@ impl Memory {
         } else {
             self.objects[slot] = object;
         }
-        self.pages.resize(self.pages.len().max(range.end), 0);
+        if self.pages.len() < range.end {
+            // Zeros from the system take no memory until they are used, unlike those that `resize` writes.
+            let mut pages = vec![0; range.end.next_power_of_two()];
+            pages[..self.pages.len()].copy_from_slice(&self.pages);
+            self.pages = pages;
+        }
         self.pages[range].fill(slot as u32 + 1);
     }
 
@@ -453,8 +458,8 @@ impl Memory {
     }
 }
 
-/// Bytes from which on it is worth while to share their copying.
-const SHARED: usize = 1 << 18;
+/// Bytes from which on it is worth while to share their copying; fewer under Miri, which is a thousand times as slow.
+const SHARED: usize = if cfg!(miri) { 1 << 12 } else { 1 << 18 };
 
 impl Memory {
     /// Copies pieces to their addresses, one after the other where they overlap; with all threads where they are
