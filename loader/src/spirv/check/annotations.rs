@@ -1,6 +1,6 @@
 //! The targets that each decoration may have, and how often.
 
-use super::{Checked, Item};
+use super::{Checked, Item, built_ins};
 use crate::spirv::{decoration as dec, op};
 use std::collections::{BTreeMap, HashSet};
 
@@ -172,7 +172,7 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
             matches!(of, op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY | op::TYPE_POINTER),
             "arrays and pointers",
         ),
-        dec::BUILT_IN if module.shader && item.word(3) == WORKGROUP_SIZE => {
+        dec::BUILT_IN if module.shader && item.word(3) == built_ins::WORKGROUP_SIZE => {
             (module.is_constant(target.result), "constants")
         }
         dec::BUILT_IN => (of == op::VARIABLE, "variables"),
@@ -207,9 +207,6 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
     };
     (!wanted.0).then(|| format!("can only decorate {}", wanted.1))
 }
-
-/// `BuiltIn` of the constant with the workgroup size.
-const WORKGROUP_SIZE: u32 = 25;
 
 /// Decorations that are not allowed on struct members.
 fn of_no_member(kind: u32) -> bool {

@@ -38,7 +38,19 @@ fn applied(
             target.opcode() != op::F_CONVERT,
             "only conversions between float widths have a rounding mode",
         )
-        .or_else(|| rounded.get(&given.target).map(|why| (*why).to_owned())),
+        .or_else(|| rounded.get(&given.target).map(|why| (*why).to_owned()))
+        .or_else(|| {
+            // RTE and RTZ.
+            let known = module.items[given.at].words.last().is_some_and(|mode| *mode <= 1);
+            when(module.vulkan.is_some() && !known, "Vulkan rounds by RTE and RTZ only")
+        }),
+        dec::FP_FAST_MATH_MODE => {
+            let mode = module.items[given.at].words.last().copied().unwrap_or(0);
+            transforms(mode).or_else(|| {
+                let strict = module.decorated(given.target, dec::NO_CONTRACTION);
+                when(strict, "NoContraction excludes FPFastMathMode")
+            })
+        }
         dec::NON_WRITABLE if whole => when(
             !never_written(module, target, blocks),
             "is not an image, block or buffer",
@@ -91,6 +103,28 @@ fn applied(
         }
         _ => None,
     }
+}
+
+/// Values decorated NoContraction, or Fast by FPFastMathMode.
+pub(super) fn without_default(module: &Checked<'_>) -> impl Iterator<Item = u32> {
+    const FAST: u32 = 0x10;
+    let fast = |given: &Given| module.items[given.at].words.last().is_some_and(|bits| bits & FAST != 0);
+    let all = module.given.iter();
+    all.filter(move |given| match given.kind {
+        dec::NO_CONTRACTION => true,
+        dec::FP_FAST_MATH_MODE => fast(given),
+        _ => false,
+    })
+    .map(|given| given.target)
+}
+
+/// Bits of FPFastMathMode that belong together.
+pub(super) fn transforms(bits: u32) -> Why {
+    const ALLOW_TRANSFORM: u32 = 0x40000;
+    /// AllowContract and AllowReassoc.
+    const BOTH: u32 = 0x30000;
+    let alone = bits & ALLOW_TRANSFORM != 0 && bits & BOTH != BOTH;
+    when(alone, "AllowTransform needs AllowContract and AllowReassoc")
 }
 
 /// The Vulkan memory model.

@@ -2,57 +2,17 @@
 //! once.
 
 use super::form::{Base, Form};
+use super::models::*;
 use super::{Checked, Given, Item};
-use crate::spirv::{class, decoration as dec, mode, model, op};
-use std::collections::HashMap;
-
-/// A set of execution models.
-type Models = u32;
-
-const VERTEX: Models = 1;
-const CONTROL: Models = 1 << 1;
-const EVALUATION: Models = 1 << 2;
-const GEOMETRY: Models = 1 << 3;
-const FRAGMENT: Models = 1 << 4;
-const COMPUTE: Models = 1 << 5;
-const TASK_NV: Models = 1 << 6;
-const MESH_NV: Models = 1 << 7;
-const TASK_EXT: Models = 1 << 8;
-const MESH_EXT: Models = 1 << 9;
-const RAYGEN: Models = 1 << 10;
-const INTERSECTION: Models = 1 << 11;
-const ANY_HIT: Models = 1 << 12;
-const CLOSEST_HIT: Models = 1 << 13;
-const MISS: Models = 1 << 14;
-const CALLABLE: Models = 1 << 15;
-const MESH: Models = MESH_NV | MESH_EXT;
-const GROUPS: Models = COMPUTE | TASK_NV | TASK_EXT | MESH;
-const HITS: Models = INTERSECTION | ANY_HIT | CLOSEST_HIT;
-const RAYS: Models = RAYGEN | HITS | MISS | CALLABLE;
-const ANY: Models = u32::MAX;
-
-/// The set with this model; empty for models without built-in variables in Vulkan.
-fn set(of: u32) -> Models {
-    match of {
-        model::VERTEX..=model::GL_COMPUTE => 1 << of,
-        model::TASK_NV => TASK_NV,
-        model::MESH_NV => MESH_NV,
-        model::TASK_EXT => TASK_EXT,
-        model::MESH_EXT => MESH_EXT,
-        model::RAY_GENERATION => RAYGEN,
-        model::INTERSECTION => INTERSECTION,
-        model::ANY_HIT => ANY_HIT,
-        model::CLOSEST_HIT => CLOSEST_HIT,
-        model::MISS => MISS,
-        model::CALLABLE => CALLABLE,
-        _ => 0,
-    }
-}
+use crate::spirv::{capability, class, decoration as dec, mode, model, op};
+use std::collections::{HashMap, HashSet};
 
 /// The type of a built-in variable, per vertex or primitive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Type {
     One(Form),
+    /// An integer of any width.
+    Integer,
     /// An array, of this length if given.
     Array(Form, Option<u32>),
     /// A matrix of four columns of three floats.
@@ -87,9 +47,20 @@ const POSITIONS: Models = CONTROL | EVALUATION | GEOMETRY;
 const ROWS: &[Row] = &[
     (POSITION, POSITIONS, VERTEX | POSITIONS | MESH, floats(4)),
     (POINT_SIZE, POSITIONS, VERTEX | POSITIONS | MESH, FLOAT),
-    (3, POSITIONS | FRAGMENT, VERTEX | POSITIONS | MESH, array(Form::FLOAT)), // ClipDistance
-    (4, POSITIONS | FRAGMENT, VERTEX | POSITIONS | MESH, array(Form::FLOAT)), // CullDistance
-    (6, HITS, 0, INT),                                                        // InstanceId
+    (
+        CLIP_DISTANCE,
+        POSITIONS | FRAGMENT,
+        VERTEX | POSITIONS | MESH,
+        array(Form::FLOAT),
+    ),
+    (
+        CULL_DISTANCE,
+        POSITIONS | FRAGMENT,
+        VERTEX | POSITIONS | MESH,
+        array(Form::FLOAT),
+    ),
+    (5, 0, 0, INT),    // VertexId
+    (6, HITS, 0, INT), // InstanceId
     (PRIMITIVE_ID, POSITIONS | FRAGMENT | HITS, GEOMETRY | MESH, INT),
     (8, CONTROL | GEOMETRY, 0, INT), // InvocationId
     (LAYER, FRAGMENT, VERTEX | EVALUATION | GEOMETRY | MESH, INT),
@@ -104,19 +75,24 @@ const ROWS: &[Row] = &[
     (18, FRAGMENT, 0, INT),                      // SampleId
     (19, FRAGMENT, 0, floats(2)),                // SamplePosition
     (20, FRAGMENT, FRAGMENT, array(Form::WORD)), // SampleMask
-    (22, 0, FRAGMENT, FLOAT),                    // FragDepth
-    (23, FRAGMENT, 0, BOOL),                     // HelperInvocation
-    (24, GROUPS, 0, ints(3)),                    // NumWorkgroups
-    (26, GROUPS, 0, ints(3)),                    // WorkgroupId
-    (27, GROUPS, 0, ints(3)),                    // LocalInvocationId
-    (28, GROUPS, 0, ints(3)),                    // GlobalInvocationId
-    (29, GROUPS, 0, INT),                        // LocalInvocationIndex
+    (FRAG_DEPTH, 0, FRAGMENT, FLOAT),
+    (23, FRAGMENT, 0, BOOL),  // HelperInvocation
+    (24, GROUPS, 0, ints(3)), // NumWorkgroups
+    (26, GROUPS, 0, ints(3)), // WorkgroupId
+    (27, GROUPS, 0, ints(3)), // LocalInvocationId
+    (28, GROUPS, 0, ints(3)), // GlobalInvocationId
+    (29, GROUPS, 0, INT),     // LocalInvocationIndex
     (SUBGROUP_SIZE, ANY, 0, INT),
     (NUM_SUBGROUPS, GROUPS, 0, INT),
     (SUBGROUP_ID, GROUPS, 0, INT),
     (SUBGROUP_INVOCATION, ANY, 0, INT),
     (42, VERTEX, 0, INT),                               // VertexIndex
     (43, VERTEX, 0, INT),                               // InstanceIndex
+    (4160, ANY, 0, INT),                                // CoreIDARM
+    (4161, ANY, 0, INT),                                // CoreCountARM
+    (4162, ANY, 0, INT),                                // CoreMaxIDARM
+    (4163, ANY, 0, INT),                                // WarpIDARM
+    (4164, ANY, 0, INT),                                // WarpMaxIDARM
     (4416, ANY, 0, ints(4)),                            // SubgroupEqMask
     (4417, ANY, 0, ints(4)),                            // SubgroupGeMask
     (4418, ANY, 0, ints(4)),                            // SubgroupGtMask
@@ -129,38 +105,48 @@ const ROWS: &[Row] = &[
     (4438, ANY, 0, INT),                     // DeviceIndex
     (4440, ANY & !(COMPUTE | RAYS), 0, INT), // ViewIndex
     (4444, FRAGMENT, 0, INT),                // ShadingRateKHR
-    (5014, 0, FRAGMENT, INT),                // FragStencilRefEXT
+    (5014, 0, FRAGMENT, Type::Integer),      // FragStencilRefEXT
     (5264, FRAGMENT, 0, BOOL),               // FullyCoveredEXT
     (5286, FRAGMENT, 0, floats(3)),          // BaryCoordKHR
     (5287, FRAGMENT, 0, floats(3)),          // BaryCoordNoPerspKHR
+    (5292, FRAGMENT, 0, ints(2)),            // FragSizeEXT
+    (5293, FRAGMENT, 0, INT),                // FragInvocationCountEXT
     (POINT_INDICES, 0, MESH_EXT, INT),
     (LINE_INDICES, 0, MESH_EXT, ints(2)),
     (TRIANGLE_INDICES, 0, MESH_EXT, ints(3)),
     (CULL_PRIMITIVE, 0, MESH_EXT, BOOL),
-    (5319, RAYS, 0, ints(3)),              // LaunchIdKHR
-    (5320, RAYS, 0, ints(3)),              // LaunchSizeKHR
-    (5321, HITS | MISS, 0, floats(3)),     // WorldRayOriginKHR
-    (5322, HITS | MISS, 0, floats(3)),     // WorldRayDirectionKHR
-    (5323, HITS, 0, floats(3)),            // ObjectRayOriginKHR
-    (5324, HITS, 0, floats(3)),            // ObjectRayDirectionKHR
-    (5325, HITS | MISS, 0, FLOAT),         // RayTminKHR
-    (5326, HITS | MISS, 0, FLOAT),         // RayTmaxKHR
-    (5327, HITS, 0, INT),                  // InstanceCustomIndexKHR
-    (5330, HITS, 0, Type::Matrix),         // ObjectToWorldKHR
-    (5331, HITS, 0, Type::Matrix),         // WorldToObjectKHR
-    (5333, ANY_HIT | CLOSEST_HIT, 0, INT), // HitKindKHR
-    (5351, HITS | MISS, 0, INT),           // IncomingRayFlagsKHR
-    (5352, HITS, 0, INT),                  // RayGeometryIndexKHR
-    (6021, HITS | MISS, 0, INT),           // CullMaskKHR
+    (5319, RAYS, 0, ints(3)),                // LaunchIdKHR
+    (5320, RAYS, 0, ints(3)),                // LaunchSizeKHR
+    (5321, HITS | MISS, 0, floats(3)),       // WorldRayOriginKHR
+    (5322, HITS | MISS, 0, floats(3)),       // WorldRayDirectionKHR
+    (5323, HITS, 0, floats(3)),              // ObjectRayOriginKHR
+    (5324, HITS, 0, floats(3)),              // ObjectRayDirectionKHR
+    (5325, HITS | MISS, 0, FLOAT),           // RayTminKHR
+    (5326, HITS | MISS, 0, FLOAT),           // RayTmaxKHR
+    (5327, HITS, 0, INT),                    // InstanceCustomIndexKHR
+    (5330, HITS, 0, Type::Matrix),           // ObjectToWorldKHR
+    (5331, HITS, 0, Type::Matrix),           // WorldToObjectKHR
+    (5332, ANY_HIT | CLOSEST_HIT, 0, FLOAT), // HitTNV
+    (5333, ANY_HIT | CLOSEST_HIT, 0, INT),   // HitKindKHR
+    (5351, HITS | MISS, 0, INT),             // IncomingRayFlagsKHR
+    (5352, HITS, 0, INT),                    // RayGeometryIndexKHR
+    (5374, ANY, 0, INT),                     // WarpsPerSMNV
+    (5375, ANY, 0, INT),                     // SMCountNV
+    (5376, ANY, 0, INT),                     // WarpIDNV
+    (5377, ANY, 0, INT),                     // SMIDNV
+    (6021, HITS | MISS, 0, INT),             // CullMaskKHR
 ];
 
 const POSITION: u32 = 0;
 const POINT_SIZE: u32 = 1;
+const CLIP_DISTANCE: u32 = 3;
+const CULL_DISTANCE: u32 = 4;
 const PRIMITIVE_ID: u32 = 7;
 const LAYER: u32 = 9;
 const VIEWPORT_INDEX: u32 = 10;
 const TESS_LEVEL_OUTER: u32 = 11;
 const TESS_LEVEL_INNER: u32 = 12;
+const FRAG_DEPTH: u32 = 22;
 const SUBGROUP_SIZE: u32 = 36;
 const NUM_SUBGROUPS: u32 = 38;
 const SUBGROUP_ID: u32 = 40;
@@ -215,6 +201,17 @@ impl Named {
     }
 }
 
+/// The constant with the size of a workgroup.
+pub(super) const WORKGROUP_SIZE: u32 = 25;
+
+/// The constants with the size of a workgroup.
+pub(super) fn workgroup_sizes(module: &Checked<'_>) -> impl Iterator<Item = u32> {
+    let named = module.given.iter().filter(|given| given.kind == dec::BUILT_IN);
+    named
+        .filter(|given| module.items[given.at].words.last() == Some(&WORKGROUP_SIZE))
+        .map(|given| given.target)
+}
+
 /// Built-in variables that must not be members.
 pub(super) fn members(module: &mut Checked<'_>, named: &Named) {
     let mut found: Vec<(u32, u32)> = Vec::new();
@@ -241,13 +238,16 @@ fn name(module: &Checked<'_>, built_in: u32) -> String {
     row.map_or_else(|| built_in.to_string(), |row| row.name.to_string())
 }
 
-/// Checks the variables that an entry point lists.
-pub(super) fn check(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], named: &Named) {
+/// Checks the variables that an entry point lists or uses.
+pub(super) fn check(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], used: &[(u32, u32)], named: &Named) {
     let mut seen: HashMap<(u32, u32), u32> = HashMap::new();
-    let mut listed = listed.to_vec();
-    listed.sort_unstable();
-    listed.dedup();
-    for id in listed {
+    let used: HashSet<u32> = used.iter().map(|(id, _)| *id).collect();
+    let mut variables = listed.to_vec();
+    variables.extend(&used);
+    variables.sort_unstable();
+    variables.dedup();
+    for id in variables {
+        let written = used.contains(&id);
         let Some(item) = module.def(id).filter(|item| item.opcode() == op::VARIABLE) else {
             continue;
         };
@@ -277,6 +277,7 @@ pub(super) fn check(module: &mut Checked<'_>, entry: &Item<'_>, listed: &[u32], 
                 count,
                 patch: [dec::PATCH, PER_PRIMITIVE].map(|kind| [id, owner].iter().any(|id| module.decorated(*id, kind))),
                 block: member.is_none() || module.decorated(ty, dec::BLOCK),
+                written,
             };
             let twice = seen.insert((class, built_in), id).is_some();
             let why = given.wrong(module, entry, named).or_else(|| {
@@ -329,6 +330,8 @@ struct Use {
     patch: [bool; 2],
     /// Whether it is a member of a struct that is not a block, or no member.
     block: bool,
+    /// Whether the entry point's functions use it.
+    written: bool,
 }
 
 impl Use {
@@ -344,9 +347,31 @@ impl Use {
         if !matches!(self.class, class::INPUT | class::OUTPUT) || set(of) & models == 0 {
             return one("the execution model has none in this storage class");
         }
-        // NV mesh shaders use other layouts than EXT's.
-        if !fits(module, *ty, self.ty) && of != model::MESH_NV {
+        let arrayed = matches!(self.built_in, CLIP_DISTANCE | CULL_DISTANCE) && of != model::FRAGMENT;
+        let element = |ty: u32| {
+            module
+                .def(ty)
+                .filter(|of| of.opcode() == op::TYPE_ARRAY)
+                .map_or(0, |of| of.word(2))
+        };
+        let own = fits(module, *ty, self.ty) || arrayed && fits(module, *ty, element(self.ty));
+        if !own {
             return one("has another type");
+        }
+        let lanes = match self.built_in {
+            LAYER => &[capability::SHADER_VIEWPORT_INDEX_LAYER_EXT, capability::SHADER_LAYER],
+            VIEWPORT_INDEX => &[
+                capability::SHADER_VIEWPORT_INDEX_LAYER_EXT,
+                capability::SHADER_VIEWPORT_INDEX,
+            ],
+            _ => &[][..],
+        };
+        let early = matches!(of, model::VERTEX | model::TESSELLATION_EVALUATION);
+        if early && !lanes.is_empty() && !lanes.iter().any(|any| module.capabilities.contains(any)) {
+            return one("vertex and tessellation shaders need a capability to write it");
+        }
+        if self.built_in == FRAG_DEPTH && self.written && named.mode(entry, mode::DEPTH_REPLACING).is_none() {
+            return one("needs the execution mode DepthReplacing");
         }
         if !self.block {
             return one("is a member of a struct that is not a Block");
@@ -380,6 +405,7 @@ impl Use {
 fn fits(module: &Checked<'_>, want: Type, ty: u32) -> bool {
     match want {
         Type::One(form) => module.form(ty) == form,
+        Type::Integer => module.form(ty).scalar(Base::Int),
         Type::Array(form, count) => module.def(ty).is_some_and(|array| {
             let length = module.known_word(array.word(3));
             array.opcode() == op::TYPE_ARRAY

@@ -1,8 +1,9 @@
 //! Entry points and the code they reach: interfaces, execution modes, and model-specific features.
 
-use super::{Checked, Item, built_ins, limits, locations, meshes, modes, variables};
+use super::models::{self, Models};
+use super::{Checked, Item, applied, built_ins, limits, locations, meshes, modes, variables};
 use crate::spirv::ids::Ids;
-use crate::spirv::{Located, ModuleIndex, class, decoration as dec, model, op};
+use crate::spirv::{Located, ModuleIndex, capability, class, decoration as dec, mode, op};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What each function uses, by function id.
@@ -13,6 +14,10 @@ struct Uses {
     opcodes: HashMap<u32, Vec<(u32, usize)>>,
     /// `OpSetMeshOutputsEXT` instructions.
     outputs: HashMap<u32, Vec<usize>>,
+    /// Constants that are the size of a workgroup.
+    sizes: HashSet<u32>,
+    /// Values whose decorations the mode FPFastMathDefault excludes.
+    strict: HashSet<u32>,
 }
 
 /// What a function and its callees use.
@@ -23,6 +28,10 @@ struct Reach {
     opcodes: HashMap<u32, usize>,
     /// `OpSetMeshOutputsEXT` instructions.
     outputs: Vec<usize>,
+    /// Constants that are the size of a workgroup.
+    sizes: Vec<u32>,
+    /// Values whose decorations the mode FPFastMathDefault excludes.
+    strict: Vec<u32>,
 }
 
 pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
@@ -41,15 +50,24 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
     for entry in entries {
         let reach = &*reach.entry(entry.word(2)).or_insert_with_key(|f| uses.reach(*f, index));
         interface(module, &entry, reach);
+        workgroup_blocks(module, &entry);
+        let of_default = modes
+            .get(&entry.word(2))
+            .is_some_and(|modes| modes.contains(&mode::FP_FAST_MATH_DEFAULT));
+        if of_default && !reach.strict.is_empty() {
+            let why = "the mode FPFastMathDefault excludes the decorations NoContraction and Fast";
+            module.fail("execution-mode", &entry, why);
+        }
         built_in_blocks(module, index, &entry, &structs);
         limits::check(module, &entry, &reach.opcodes, modes.get(&entry.word(2)));
         meshes::check(module, &entry, listed(&entry), &reach.globals, &reach.outputs, &named);
         if let Some(parameters) = &parameters {
-            shared(module, &entry, reach);
+            classes(module, &entry, reach);
+            recursion(module, &entry, &uses);
             variables::resources(module, &entry, &reach.globals);
             variables::interpolation(module, &entry, listed(&entry));
             locations::check(module, &entry, listed(&entry), parameters);
-            built_ins::check(module, &entry, listed(&entry), &named);
+            built_ins::check(module, &entry, listed(&entry), &reach.globals, &named);
             meshes::per_vertex(module, &entry, listed(&entry));
         }
     }
@@ -97,8 +115,12 @@ impl Uses {
             globals: HashMap::new(),
             opcodes: HashMap::new(),
             outputs: HashMap::new(),
+            sizes: built_ins::workgroup_sizes(module).collect(),
+            strict: applied::without_default(module).collect(),
         };
-        let globals: HashSet<u32> = index.variables().filter_map(|node| node.operand(1)).collect();
+        let variables = index.variables().filter_map(|node| node.operand(1));
+        let marked = uses.sizes.iter().chain(&uses.strict).copied();
+        let globals: HashSet<u32> = variables.chain(marked).collect();
         // Constants and variables that refer to another global variable count as uses of it.
         let mut through: HashMap<u32, Vec<u32>> = HashMap::new();
         let first = module.first_function.min(module.items.len());
@@ -124,9 +146,10 @@ impl Uses {
         let mut opcodes: Vec<(u32, usize)> = Vec::new();
         let mut listed = vec![false; limits::KEYS];
         for (at, item) in module.items.iter().enumerate().skip(first) {
-            let key = limits::key(module, item);
-            if !std::mem::replace(&mut listed[key as usize], true) {
-                opcodes.push((key, at));
+            for key in limits::keys(module, item) {
+                if !std::mem::replace(&mut listed[key as usize], true) {
+                    opcodes.push((key, at));
+                }
             }
             match item.opcode() {
                 op::FUNCTION => function = item.result,
@@ -138,6 +161,9 @@ impl Uses {
                 }
                 _ => {}
             }
+            if uses.strict.contains(&item.result) {
+                uses.globals.entry(function).or_default().insert(item.result);
+            }
             for id in crate::spirv::transform::id_operands(item.words).filter(|id| named.get(*id)) {
                 if !is_operand(module, item, id) {
                     continue;
@@ -148,6 +174,38 @@ impl Uses {
             }
         }
         uses
+    }
+
+    /// Whether functions that one reaches call each other in a cycle.
+    fn recursive(&self, function: u32) -> bool {
+        let calls = |of: u32| self.calls.get(&of).into_iter().flatten().copied();
+        // The number of calls to each function that is reached.
+        let mut callers: HashMap<u32, usize> = HashMap::from([(function, 0)]);
+        let mut open = vec![function];
+        while let Some(of) = open.pop() {
+            for callee in calls(of) {
+                let count = callers.entry(callee).or_insert_with(|| {
+                    open.push(callee);
+                    0
+                });
+                *count += 1;
+            }
+        }
+        // Without a cycle, functions can be taken away one by one after all of their callers.
+        let mut left = callers.len();
+        open.extend(callers.get(&function).filter(|count| **count == 0).map(|_| function));
+        while let Some(of) = open.pop() {
+            left -= 1;
+            for callee in calls(of) {
+                if let Some(count) = callers.get_mut(&callee) {
+                    *count -= 1;
+                    if *count == 0 {
+                        open.push(callee);
+                    }
+                }
+            }
+        }
+        left > 0
     }
 
     /// What a function and its callees use.
@@ -171,6 +229,8 @@ impl Uses {
             globals: classed.map(|v| (v.id, v.class)).collect(),
             opcodes,
             outputs,
+            sizes: self.sizes.intersection(&globals).copied().collect(),
+            strict: self.strict.intersection(&globals).copied().collect(),
         }
     }
 }
@@ -187,20 +247,84 @@ fn interface(module: &mut Checked<'_>, entry: &Item<'_>, reach: &Reach) {
     }
 }
 
-/// Vulkan: only stages with workgroups have shared memory.
-fn shared(module: &mut Checked<'_>, entry: &Item<'_>, reach: &Reach) {
-    const WORKGROUPS: [u32; 5] = [
-        model::GL_COMPUTE,
-        model::TASK_NV,
-        model::MESH_NV,
-        model::TASK_EXT,
-        model::MESH_EXT,
-    ];
-    if WORKGROUPS.contains(&entry.word(1)) {
+/// Storage classes that Vulkan limits to some execution models.
+const CLASSES: [(u32, &str, Models); 8] = [
+    (class::WORKGROUP, "Workgroup", models::GROUPS),
+    (class::OUTPUT, "Output", !(models::COMPUTE | models::RAYS)),
+    (
+        class::CALLABLE_DATA,
+        "CallableDataKHR",
+        models::RAYGEN | models::CLOSEST_HIT | models::CALLABLE | models::MISS,
+    ),
+    (
+        class::INCOMING_CALLABLE_DATA,
+        "IncomingCallableDataKHR",
+        models::CALLABLE,
+    ),
+    (
+        class::RAY_PAYLOAD,
+        "RayPayloadKHR",
+        models::RAYGEN | models::CLOSEST_HIT | models::MISS,
+    ),
+    (
+        class::INCOMING_RAY_PAYLOAD,
+        "IncomingRayPayloadKHR",
+        models::ANY_HIT | models::CLOSEST_HIT | models::MISS,
+    ),
+    (class::HIT_ATTRIBUTE, "HitAttributeKHR", models::HITS),
+    (class::SHADER_RECORD_BUFFER, "ShaderRecordBufferKHR", models::RAYS),
+];
+
+/// Vulkan: the storage classes that an entry point's execution model has, and the size of a workgroup.
+fn classes(module: &mut Checked<'_>, entry: &Item<'_>, reach: &Reach) {
+    let of = models::set(entry.word(1));
+    for (id, class) in &reach.globals {
+        let row = CLASSES.iter().find(|row| row.0 == *class);
+        if let Some((_, name, _)) = row.filter(|row| row.2 & of == 0) {
+            let why = format!("%{id} is of the storage class {name}, which the execution model lacks");
+            module.fail("vulkan-storage-class", entry, why);
+        }
+    }
+    if !reach.sizes.is_empty() && models::GROUPS & of == 0 {
+        module.fail("vulkan-built-in", entry, "the execution model has no WorkgroupSize");
+    }
+}
+
+/// Variables of a workgroup with an explicit layout: all of them or none are blocks, and several of them alias.
+fn workgroup_blocks(module: &mut Checked<'_>, entry: &Item<'_>) {
+    let has = |capability: u32| module.capabilities.contains(&capability);
+    if !has(capability::WORKGROUP_EXPLICIT_LAYOUT) || has(capability::UNTYPED_POINTERS) {
         return;
     }
-    for (id, _) in reach.globals.iter().filter(|(_, class)| *class == class::WORKGROUP) {
-        module.fail("vulkan-workgroup", entry, format!("%{id} is of a workgroup"));
+    let (mut all, mut blocks, mut aliased) = (0, 0, 0);
+    for id in listed(entry) {
+        let variable = module.def(*id).filter(|item| item.opcode() == op::VARIABLE);
+        let Some((class::WORKGROUP, ty)) = variable.and_then(|item| module.pointer(item.ty)) else {
+            continue;
+        };
+        all += 1;
+        blocks += u32::from(module.decorated(ty, dec::BLOCK));
+        aliased += u32::from(module.decorated(*id, dec::ALIASED));
+    }
+    if blocks > 0 && blocks != all {
+        module.fail(
+            "interface",
+            entry,
+            "all variables of a workgroup are blocks, or none is",
+        );
+    } else if blocks > 1 && blocks != aliased {
+        module.fail("interface", entry, "several blocks of a workgroup are Aliased");
+    }
+}
+
+/// Vulkan: no function calls itself, also not through others.
+fn recursion(module: &mut Checked<'_>, entry: &Item<'_>, uses: &Uses) {
+    if uses.recursive(entry.word(2)) {
+        module.fail(
+            "vulkan-recursion",
+            entry,
+            "the functions of an entry point call each other in a cycle",
+        );
     }
 }
 

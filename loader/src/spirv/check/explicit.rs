@@ -24,6 +24,15 @@ fn allows(module: &Checked<'_>, of: u32) -> bool {
     }
 }
 
+/// Whether untyped pointers lead to a storage class.
+fn addressed(module: &Checked<'_>, of: u32) -> bool {
+    match of {
+        class::STORAGE_BUFFER | class::PHYSICAL_STORAGE_BUFFER | class::UNIFORM | class::PUSH_CONSTANT => true,
+        class::WORKGROUP => allows(module, of),
+        _ => false,
+    }
+}
+
 /// Checks the variables' types, each once.
 pub(super) fn check(module: &mut Checked<'_>) {
     let mut laid: HashSet<u32> = HashSet::new();
@@ -41,6 +50,10 @@ pub(super) fn check(module: &mut Checked<'_>) {
     }
     for at in 0..module.items.len() {
         let item = module.items[at];
+        if item.opcode() == op::TYPE_UNTYPED_POINTER_KHR && !addressed(module, item.word(2)) {
+            let why = "this storage class has no explicit layout, which untyped pointers need";
+            module.fail("vulkan-explicit-layout", &item, why);
+        }
         if item.opcode() != op::VARIABLE {
             continue;
         }

@@ -3,18 +3,19 @@
 use super::dominance::{Tree, immediate_dominators};
 use super::graph::{Block, BlockMap, Edges};
 use super::layout::is_terminator;
-use super::{Checked, Item, structure};
+use super::{Checked, Item, reconvergence, structure};
 use crate::spirv::{capability, op};
 use std::ops::Range;
 
 pub(super) fn check(module: &mut Checked<'_>) {
+    let maximal = reconvergence::functions(module);
     let mut at = 0;
     while at < module.items.len() {
         if module.items[at].opcode() == op::FUNCTION {
             let end = (at..module.items.len())
                 .find(|i| module.items[*i].opcode() == op::FUNCTION_END)
                 .unwrap_or(module.items.len());
-            function(module, at, end);
+            function(module, at, end, maximal.contains(&module.items[at].result));
             at = end;
         }
         at += 1;
@@ -36,7 +37,7 @@ fn targets(item: &Item<'_>, words: &[u32], module: &Checked<'_>) -> Vec<u32> {
     }
 }
 
-fn function(module: &mut Checked<'_>, start: usize, end: usize) {
+fn function(module: &mut Checked<'_>, start: usize, end: usize, maximal: bool) {
     let mut blocks: Vec<Block> = Vec::new();
     for at in start..end {
         let item = module.items[at];
@@ -108,6 +109,9 @@ fn function(module: &mut Checked<'_>, start: usize, end: usize) {
     if module.shader {
         structure::check(module, &blocks, &map);
     }
+    if maximal {
+        reconvergence::check(module, &blocks, &map);
+    }
     uses(module, &blocks, &dominators, &map, start..end);
 }
 
@@ -171,6 +175,9 @@ fn uses(module: &mut Checked<'_>, blocks: &[Block], idom: &[usize], map: &BlockM
                 module.fail("phi", &item, "does not name each predecessor once");
             }
             for pair in item.args().chunks_exact(2) {
+                if let Some(why) = unfit(module, &item, pair[0], true) {
+                    module.fail("use", &item, format!("%{} {why}", pair[0]));
+                }
                 let [home, parent] = [map.defining(module, pair[0]), map.labelled(module, pair[1])];
                 if let (Some(home), Some(parent)) = (home, parent)
                     && tree.reached(parent)

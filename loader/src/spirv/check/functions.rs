@@ -1,7 +1,7 @@
 //! Functions, parameters, calls and terminators.
 
 use super::form::{Base, Form, Why, when};
-use super::{Checked, Item, constants, memory};
+use super::{Checked, Item, constants, maxima, memory};
 use crate::spirv::{capability, class, decoration as dec, op};
 
 /// The context of an instruction.
@@ -31,6 +31,12 @@ pub(super) fn functions(module: &Checked<'_>, item: &Item<'_>, place: Place) -> 
             module.type_of(item.word(1)) != owner.ty,
             "the value has not the function's return type",
         )
+        .or_else(|| {
+            when(
+                module.opcode(owner.ty) == op::TYPE_VOID,
+                "the function returns no value",
+            )
+        })
         .or_else(|| {
             let pointer = !module.physical && module.opcode(owner.ty) == op::TYPE_POINTER;
             when(pointer && !module.variable_pointers(), "a function returns a pointer")
@@ -76,10 +82,6 @@ pub(super) fn functions(module: &Checked<'_>, item: &Item<'_>, place: Place) -> 
                 )
             })
         }
-        op::GROUP_NON_UNIFORM_BROADCAST | op::GROUP_NON_UNIFORM_QUAD_BROADCAST => when(
-            module.words[1] < 0x10500 && !module.is_constant(item.word(5)),
-            "before version 1.5 the id is constant",
-        ),
         op::S_DOT..=op::SU_DOT_ACC_SAT if module.shader => dot(module, item),
         op::UNDEF => when(
             module.limited(item.ty) && module.opcode(item.ty) != op::TYPE_POINTER,
@@ -192,8 +194,8 @@ fn switch(module: &Checked<'_>, item: &Item<'_>) -> Why {
     }
     let step = form.width.div_ceil(32).max(1) as usize;
     let cases = item.words.get(3..)?.chunks_exact(step + 1);
-    if cases.len() > 16383 {
-        return Some("more than 16383 cases".to_owned());
+    if cases.len() > maxima::CASES {
+        return Some(format!("more than {} cases", maxima::CASES));
     }
     cases
         .map(|case| case[step - 1])

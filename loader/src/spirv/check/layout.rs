@@ -143,7 +143,7 @@ impl Frame {
             op::FUNCTION_PARAMETER if !self.inside || self.blocks > 0 => {
                 module.fail("parameter-place", item, "a parameter must follow OpFunction")
             }
-            op::FUNCTION_PARAMETER | op::LINE | op::NO_LINE | op::NOP => {}
+            op::FUNCTION_PARAMETER | op::LINE | op::NO_LINE => {}
             op::FUNCTION_END => {
                 if !self.inside || self.block {
                     module.fail(

@@ -2,7 +2,7 @@
 
 use super::form::when;
 use super::modes::INTERLOCKS;
-use super::{Checked, Item};
+use super::{Checked, Item, scopes};
 use crate::spirv::{class, dim, mode, model, op};
 use std::collections::{HashMap, HashSet};
 
@@ -14,9 +14,21 @@ const WITH_BARRIERS: &[u32] = &[
     model::TASK_NV,
     model::MESH_NV,
 ];
+/// Models whose invocations form workgroups in Vulkan.
+const WITH_WORKGROUPS: &[u32] = &[
+    model::TESSELLATION_CONTROL,
+    model::GL_COMPUTE,
+    model::TASK_NV,
+    model::MESH_NV,
+    model::TASK_EXT,
+    model::MESH_EXT,
+];
 const FRAGMENT: &[u32] = &[model::FRAGMENT];
 const DERIVATIVES: &[u32] = &[model::FRAGMENT, model::GL_COMPUTE];
 const ANY_HIT: &[u32] = &[model::ANY_HIT];
+
+/// The memory model GLSL450.
+const GLSL450: u32 = 1;
 
 /// Pseudo-opcode: reading a subpass input.
 const SUBPASS_READ: u32 = 0x1_0000;
@@ -25,11 +37,36 @@ const HIT_STORE: u32 = 0x1_0001;
 /// Pseudo-opcode: reading an output.
 const OUTPUT_LOAD: u32 = 0x1_0002;
 
-/// Number of opcodes and pseudo-opcodes.
-pub(super) const KEYS: usize = 0x1_0003;
+/// Pseudo-opcodes: in Vulkan, the execution scope Workgroup, and the memory scopes Workgroup and ShaderCallKHR.
+const WORKGROUP_EXECUTION: u32 = 0x1_0003;
+const WORKGROUP_MEMORY: u32 = 0x1_0004;
+const SHADER_CALL_MEMORY: u32 = 0x1_0005;
 
-/// The key of an instruction in the tables: its opcode, or one of those above.
-pub(super) fn key(module: &Checked<'_>, item: &Item<'_>) -> u32 {
+/// Number of opcodes and pseudo-opcodes.
+pub(super) const KEYS: usize = 0x1_0006;
+
+/// The keys of an instruction in the tables: its opcode or one of those above, and its scopes in Vulkan.
+pub(super) fn keys(module: &Checked<'_>, item: &Item<'_>) -> impl Iterator<Item = u32> {
+    let scope = |at: usize| module.vulkan.and(module.known_word(item.word(at)));
+    let (execution, memory) = match item.opcode() {
+        op::CONTROL_BARRIER => (scope(1), scope(2)),
+        op::MEMORY_BARRIER => (None, scope(1)),
+        op::ATOMIC_STORE => (None, scope(2)),
+        op::ATOMIC_LOAD..=op::ATOMIC_XOR | op::ATOMIC_F_ADD_EXT | op::ATOMIC_F_MIN_EXT | op::ATOMIC_F_MAX_EXT => {
+            (None, scope(4))
+        }
+        _ => (None, None),
+    };
+    let execution = (execution == Some(scopes::WORKGROUP)).then_some(WORKGROUP_EXECUTION);
+    let memory = match memory {
+        Some(scopes::WORKGROUP) => Some(WORKGROUP_MEMORY),
+        Some(scopes::SHADER_CALL) => Some(SHADER_CALL_MEMORY),
+        _ => None,
+    };
+    [Some(key(module, item)), execution, memory].into_iter().flatten()
+}
+
+fn key(module: &Checked<'_>, item: &Item<'_>) -> u32 {
     match item.opcode() {
         op::IMAGE_READ => match module.image(module.type_of(item.word(3))) {
             Some(image) if image.dim == dim::SUBPASS_DATA => SUBPASS_READ,
@@ -113,8 +150,21 @@ fn models(module: &Checked<'_>, of: u32, opcode: u16) -> Option<&'static [u32]> 
     const GEOMETRY: &[u32] = &[model::GEOMETRY];
     const TRACING: &[u32] = &[model::RAY_GENERATION, model::CLOSEST_HIT, model::MISS];
     const CALLING: &[u32] = &[model::RAY_GENERATION, model::CLOSEST_HIT, model::MISS, model::CALLABLE];
-    if of == SUBPASS_READ {
-        return Some(FRAGMENT);
+    const TRACED: &[u32] = &[
+        model::RAY_GENERATION,
+        model::INTERSECTION,
+        model::ANY_HIT,
+        model::CLOSEST_HIT,
+        model::MISS,
+        model::CALLABLE,
+    ];
+    match of {
+        SUBPASS_READ => return Some(FRAGMENT),
+        // The GLSL memory model has no memory of workgroups in tessellation control.
+        WORKGROUP_MEMORY if module.memory_model == GLSL450 => return Some(&WITH_WORKGROUPS[1..]),
+        WORKGROUP_EXECUTION | WORKGROUP_MEMORY => return Some(WITH_WORKGROUPS),
+        SHADER_CALL_MEMORY => return Some(TRACED),
+        _ => {}
     }
     if implicit(of) {
         return Some(DERIVATIVES);

@@ -19,20 +19,26 @@ mod flow;
 mod form;
 mod functions;
 mod graph;
+mod groups;
 mod image_operands;
 mod images;
 mod layout;
 mod limits;
 mod locations;
+mod maxima;
 mod memory;
 mod meshes;
+mod models;
 mod modes;
 mod needs;
 #[cfg(test)]
 mod newer_tests;
 mod pointers;
 mod rays;
+mod reconvergence;
 mod reflection;
+#[cfg(test)]
+mod row_tests;
 mod scopes;
 mod structure;
 #[cfg(test)]
@@ -335,13 +341,14 @@ pub fn validate_for(grammar: &Grammar, words: &[u32], env: TargetEnv) -> Report 
         .items
         .iter()
         .any(|i| i.opcode() == op::CAPABILITY && !matches!(i.word(1), 0 | 4..=19 | 22 | 23 | 38 | 39));
-    let passes: [fn(&mut Checked<'_>); 6] = [
+    let passes: [fn(&mut Checked<'_>); 7] = [
         ids,
         layout::check,
         needs::check,
         annotations::check,
         flow::check,
         types::check,
+        maxima::check,
     ];
     for pass in passes {
         // Later passes rely on the earlier ones having passed.

@@ -1,6 +1,7 @@
 //! Execution modes: allowed models, exclusions and requirements.
 
-use super::{Checked, Item};
+use super::form::{Base, Why, when};
+use super::{Checked, Item, applied};
 use crate::spirv::{capability, mode, model, op};
 use std::collections::{HashMap, HashSet};
 
@@ -9,6 +10,9 @@ const MESH: &[u32] = &[model::MESH_NV, model::MESH_EXT];
 
 /// Pixel, sample and shading rate interlocks, ordered and unordered.
 pub(super) const INTERLOCKS: [u32; 6] = [5366, 5367, 5368, 5369, 5370, 5371];
+
+/// Reads of colour, depth and stencil attachments without coherence.
+const NON_COHERENT: [u32; 3] = [4169, 4170, 4171];
 
 /// Stencil reference modes: unchanged, greater, less.
 const STENCIL_FRONT: [u32; 3] = [5079, 5080, 5081];
@@ -67,6 +71,7 @@ const ROWS: &[(&[u32], &[&[u32]])] = &[
         &[&[model::FRAGMENT]],
     ),
     (&INTERLOCKS, &[&[model::FRAGMENT]]),
+    (&NON_COHERENT, &[&[model::FRAGMENT]]),
     (&STENCIL_FRONT, &[&[model::FRAGMENT]]),
     (&STENCIL_BACK, &[&[model::FRAGMENT]]),
     (
@@ -186,6 +191,7 @@ pub(super) fn check(module: &mut Checked<'_>, entries: &[Item<'_>]) -> HashMap<u
         models.entry(entry.word(2)).or_default().insert(entry.word(1));
     }
     let mut given: HashMap<u32, HashSet<u32>> = HashMap::new();
+    let mut once = HashSet::new();
     for opcode in [op::EXECUTION_MODE, op::EXECUTION_MODE_ID] {
         let items: Vec<Item> = module
             .items
@@ -195,13 +201,24 @@ pub(super) fn check(module: &mut Checked<'_>, entries: &[Item<'_>]) -> HashMap<u
             .collect();
         for item in items {
             let kind = item.word(2);
-            if opcode == op::EXECUTION_MODE {
+            if opcode == op::EXECUTION_MODE || kind == mode::FP_FAST_MATH_DEFAULT {
                 given.entry(item.word(1)).or_default().insert(kind);
+            }
+            // Modes of floats are given for each width or type.
+            let width = BY_WIDTH.contains(&kind).then(|| item.word(3));
+            if !once.insert((item.word(1), kind, width)) {
+                // SPIRV-Tools of 2023 accepts the others.
+                let why = "the entry point has the mode twice";
+                match kind {
+                    mode::FP_FAST_MATH_DEFAULT => module.fail("execution-mode", &item, why),
+                    _ => module.warn("execution-mode", &item, why),
+                }
             }
             let by_id = [
                 mode::SUBGROUPS_PER_WORKGROUP_ID,
                 mode::LOCAL_SIZE_ID,
                 mode::LOCAL_SIZE_HINT_ID,
+                mode::FP_FAST_MATH_DEFAULT,
             ]
             .contains(&kind);
             // Without operands, the two instructions are equivalent.
@@ -212,7 +229,15 @@ pub(super) fn check(module: &mut Checked<'_>, entries: &[Item<'_>]) -> HashMap<u
                     "the mode's operands do not match the instruction",
                 );
             }
-            if opcode == op::EXECUTION_MODE_ID && by_id && !item.words[3..].iter().all(|id| module.is_constant(*id)) {
+            let fast = kind == mode::FP_FAST_MATH_DEFAULT;
+            if opcode == op::EXECUTION_MODE_ID && fast {
+                if let Some(why) = fast_math(module, &item) {
+                    module.fail("execution-mode", &item, why);
+                }
+            } else if opcode == op::EXECUTION_MODE_ID
+                && by_id
+                && !item.words[3..].iter().all(|id| module.is_constant(*id))
+            {
                 module.fail("execution-mode", &item, "the mode's operands are constants");
             }
             if let Some(version) = module.vulkan {
@@ -251,9 +276,49 @@ pub(super) fn check(module: &mut Checked<'_>, entries: &[Item<'_>]) -> HashMap<u
             }
         }
     }
+    for entry in entries {
+        let set = given.get(&entry.word(2));
+        let has = |kind: &u32| set.is_some_and(|set| set.contains(kind));
+        let others = [mode::CONTRACTION_OFF, mode::SIGNED_ZERO_INF_NAN_PRESERVE];
+        if has(&mode::FP_FAST_MATH_DEFAULT) && others.iter().any(has) {
+            let why = "FPFastMathDefault excludes ContractionOff and SignedZeroInfNanPreserve";
+            module.fail("execution-mode", entry, why);
+        }
+    }
     memory_model(module, entries);
     given
 }
+
+/// Modes that an entry point may have several times: of floats by their width or type.
+const BY_WIDTH: [u32; 10] = [
+    4459, // DenormPreserve
+    4460, // DenormFlushToZero
+    mode::SIGNED_ZERO_INF_NAN_PRESERVE,
+    4462, // RoundingModeRTE
+    4463, // RoundingModeRTZ
+    5620, // RoundingModeRTPINTEL
+    5621, // RoundingModeRTNINTEL
+    5622, // FloatingPointModeALTINTEL
+    5623, // FloatingPointModeIEEEINTEL
+    mode::FP_FAST_MATH_DEFAULT,
+];
+
+/// The operands of FPFastMathDefault: a float type, and bits that are known.
+fn fast_math(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let bits = module.known_word(item.word(4));
+    when(
+        !module.is_type(item.word(3)) || !module.form(item.word(3)).scalar(Base::Float),
+        "the mode's type is not a float",
+    )
+    .or_else(|| when(bits.is_none(), "the mode's bits are not a constant 32-bit integer"))
+    .or_else(|| {
+        let bits = bits?;
+        when(bits & !FAST_MATH != 0, "the mode's bits are not those of a default").or_else(|| applied::transforms(bits))
+    })
+}
+
+/// Bits of FPFastMathMode that a default may have: all but Fast.
+const FAST_MATH: u32 = 0x7000f;
 
 /// Mutual requirements of the memory model and the entry points.
 fn memory_model(module: &mut Checked<'_>, entries: &[Item<'_>]) {

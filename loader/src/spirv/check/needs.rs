@@ -25,7 +25,14 @@ pub(super) fn check(module: &mut Checked<'_>) {
     for at in 0..module.items.len() {
         let item = module.items[at];
         if item.opcode() != op::CAPABILITY && !(ballots && item.name().ends_with("NonUniformAMD")) {
-            gate(module, &item, &item.row.gate, &item.row.name, &have, &extensions);
+            gate(
+                module,
+                &item,
+                (&item.row.gate, false),
+                &item.row.name,
+                &have,
+                &extensions,
+            );
         }
         for place in item.places() {
             let place = module.operands[place];
@@ -79,11 +86,11 @@ pub(super) fn check(module: &mut Checked<'_>) {
                         all.capabilities.clear();
                     }
                     let name = kind.value(word).map_or("", |row| &row.name);
-                    gate(module, &item, &all, name, &have, &extensions);
+                    gate(module, &item, (&all, true), name, &have, &extensions);
                 }
                 Shape::Mask => {
                     for row in bits(word).filter_map(|bit| kind.value(bit)) {
-                        gate(module, &item, row.gate(), &row.name, &have, &extensions);
+                        gate(module, &item, (row.gate(), true), &row.name, &have, &extensions);
                     }
                 }
                 _ => {}
@@ -93,7 +100,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
             && let Some(Some(set)) = module.context.set(item.word(3))
             && let Some(row) = grammar.sets[set].row(item.word(4))
         {
-            gate(module, &item, &row.gate, &row.name, &have, &extensions);
+            gate(module, &item, (&row.gate, false), &row.name, &have, &extensions);
         }
         match item.opcode() {
             op::ENTRY_POINT => entry_point(module, &item, &entries),
@@ -168,10 +175,11 @@ fn declared(module: &Checked<'_>) -> HashSet<u32> {
     have
 }
 
+/// Checks the conditions of an instruction, or of one of its enumerants.
 fn gate(
     module: &mut Checked<'_>,
     item: &Item<'_>,
-    gate: &Gate,
+    (gate, enumerant): (&Gate, bool),
     name: &str,
     have: &HashSet<u32>,
     extensions: &HashSet<String>,
@@ -199,7 +207,9 @@ fn gate(
     }
     let old = gate.version > module.words[1];
     let enabled = gate.extensions.iter().any(|e| extensions.contains(&**e));
-    if old && !enabled && !(gate.extensions.is_empty() && (gate.version == u32::MAX || !gate.capabilities.is_empty())) {
+    // A capability brings an instruction into earlier versions, but not an enumerant.
+    let by_capability = gate.version == u32::MAX || !gate.capabilities.is_empty() && !enumerant;
+    if old && !enabled && !(gate.extensions.is_empty() && by_capability) {
         module.fail(
             "version",
             item,

@@ -166,7 +166,7 @@ fn environment() -> TargetEnv {
     TargetEnv::named("vulkan1.3").expect("a known environment")
 }
 
-fn words_of(text: &str) -> Vec<u32> {
+pub(super) fn words_of(text: &str) -> Vec<u32> {
     let options = Options {
         version: Some(environment().version()),
         ..Options::default()
@@ -174,7 +174,7 @@ fn words_of(text: &str) -> Vec<u32> {
     assemble(Grammar::builtin(), text, options).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-fn finding(words: &[u32]) -> Option<String> {
+pub(super) fn finding(words: &[u32]) -> Option<String> {
     let report = validate_for(Grammar::builtin(), words, environment());
     let errors = report
         .diagnostics

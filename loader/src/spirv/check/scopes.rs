@@ -6,11 +6,11 @@ use crate::spirv::{capability, op};
 
 const CROSS_DEVICE: u32 = 0;
 const DEVICE: u32 = 1;
-const WORKGROUP: u32 = 2;
+pub(super) const WORKGROUP: u32 = 2;
 const SUBGROUP: u32 = 3;
 const INVOCATION: u32 = 4;
 const QUEUE_FAMILY: u32 = 5;
-const SHADER_CALL: u32 = 6;
+pub(super) const SHADER_CALL: u32 = 6;
 
 const ACQUIRE: u32 = 0x2;
 const RELEASE: u32 = 0x4;
@@ -278,64 +278,4 @@ fn float_atomics(module: &Checked<'_>, opcode: u16, width: u32) -> Why {
         module.shader && !module.capabilities.contains(&capability),
         "floats of this width need a capability",
     )
-}
-
-/// Group operations.
-pub(super) fn groups(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let opcode = item.opcode();
-    if opcode == op::GROUP_NON_UNIFORM_PARTITION_NV {
-        // Has no scope operand.
-        return None;
-    }
-    if matches!(
-        opcode,
-        op::GROUP_NON_UNIFORM_QUAD_ALL_KHR | op::GROUP_NON_UNIFORM_QUAD_ANY_KHR
-    ) {
-        let truth = module.form(item.ty).scalar(Base::Bool) && module.of(item.word(3)).scalar(Base::Bool);
-        return when(!truth, "a vote in a quad is of a truth value");
-    }
-    execution(module, item, item.word(3)).or_else(|| match opcode {
-        op::GROUP_NON_UNIFORM_BALLOT_BIT_COUNT => {
-            let (r, value) = (module.form(item.ty), module.type_of(item.word(5)));
-            when(
-                !r.scalar(Base::Int) || !module.unsigned(item.ty),
-                "the result is an unsigned integer",
-            )
-            .or_else(|| {
-                let four = module.form(value).int() && module.form(value).count == 4 && module.unsigned(value);
-                when(!four, "the value is four integers without a sign")
-            })
-            .or_else(|| {
-                when(
-                    module.vulkan.is_some() && item.word(4) > 2,
-                    "Vulkan counts by Reduce, InclusiveScan and ExclusiveScan",
-                )
-            })
-        }
-        op::GROUP_NON_UNIFORM_ROTATE_KHR => rotate(module, item),
-        _ => None,
-    })
-}
-
-fn rotate(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let unsigned = |id: u32| module.of(id).scalar(Base::Int) && module.unsigned(module.type_of(id));
-    when(
-        module.form(item.ty).base == Base::Other,
-        "the result is not a number or bool",
-    )
-    .or_else(|| {
-        when(
-            module.type_of(item.word(4)) != item.ty,
-            "the value is not of the result's type",
-        )
-    })
-    .or_else(|| when(!unsigned(item.word(5)), "the delta is not an unsigned integer"))
-    .or_else(|| {
-        let size = *item.words.get(6)?;
-        let value = module.constant(size);
-        when(
-            !unsigned(size) || value.is_none_or(|value| !value.is_power_of_two()),
-            "the cluster's size is not a constant power of two",
-        )
-    })
 }

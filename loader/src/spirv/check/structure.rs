@@ -5,6 +5,7 @@
 
 use super::dominance::{Tree, immediate_dominators};
 use super::graph::{Block, BlockMap, Edges};
+use super::maxima::CONSTRUCTS;
 use super::{Checked, Item};
 use crate::spirv::op;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -81,7 +82,8 @@ pub(super) fn check(module: &mut Checked<'_>, blocks: &[Block], map: &BlockMap) 
                 .constructs(&back)
                 .and_then(|all| graph.check_constructs(module, &all, &back))
         })
-        .and_then(|()| graph.selections(module));
+        .and_then(|()| graph.selections(module))
+        .and_then(|()| graph.nesting());
     if let Err((block, why)) = wrong {
         let item = module.items[blocks[block].label];
         module.fail("construct", &item, why);
@@ -518,6 +520,24 @@ impl<'b> Graph<'b> {
             };
         }
         depth
+    }
+
+    /// The number of constructs around a block is limited.
+    fn nesting(&self) -> Result<(), Wrong> {
+        let mut depths = vec![0; self.blocks.len()];
+        for block in self.order().into_iter().filter(|block| *block != 0) {
+            let parent = self.idom[block];
+            let (outer, more) = match (self.loop_of[block], self.header_of[block]) {
+                (Some(header), _) => (if header == block { parent } else { header }, 1),
+                (None, Some(header)) => (header, 0),
+                (None, None) => (parent, u32::from(self.merges[parent] != Merge::None)),
+            };
+            depths[block] = depths[outer] + more;
+            if depths[block] > CONSTRUCTS {
+                return Err((block, format!("more than {CONSTRUCTS} constructs are nested")));
+            }
+        }
+        Ok(())
     }
 
     /// A conditional branch has a merge instruction, unless one of its targets belongs to an enclosing construct.

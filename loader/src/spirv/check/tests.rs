@@ -62,7 +62,7 @@ fn each_rule_is_broken_once_and_kept_once() {
             ],
             "%bool %yes",
             "%bool %one",
-            "a vote in a quad is of a truth value",
+            "is not a boolean",
         ),
         (
             "ray origin",

@@ -3,8 +3,8 @@
 use super::form::{Base, Why, when};
 use super::functions::Place;
 use super::{
-    Checked, Item, arithmetic, composites, constants, contents, extended, functions, images, memory, pointers, rays,
-    reflection, scopes,
+    Checked, Item, arithmetic, composites, constants, contents, extended, functions, groups, images, maxima, memory,
+    pointers, rays, reflection, scopes,
 };
 use crate::spirv::{capability, class, decoration as dec, op};
 use std::collections::HashSet;
@@ -241,9 +241,6 @@ fn empty(module: &Checked<'_>, length: &Item<'_>) -> bool {
     }
 }
 
-/// Limits on members of a struct, and on nesting.
-const MAX_MEMBERS: usize = 16383;
-
 fn structure(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let kind = |id: u32| module.opcode(id);
     let members = item.args();
@@ -253,7 +250,7 @@ fn structure(module: &Checked<'_>, item: &Item<'_>) -> Why {
     });
     let structs = || members.iter().filter(|id| kind(**id) == op::TYPE_STRUCT);
     bad.map(|id| format!("%{id} is not a member type"))
-        .or_else(|| when(members.len() > MAX_MEMBERS, "a struct has 16383 members at most"))
+        .or_else(|| when(members.len() > maxima::MEMBERS, "a struct has 16383 members at most"))
         .or_else(|| {
             let nested = structs().find(|id| module.any_built_in(**id));
             nested.map(|id| format!("%{id} has built-in members and is a member itself"))
@@ -314,6 +311,7 @@ const INTS: [(u32, &[u32]); 3] = [
             capability::STORAGE_BUFFER_8,
             capability::STORAGE_UNIFORM_8,
             capability::STORAGE_PUSH_CONSTANT_8,
+            capability::WORKGROUP_EXPLICIT_LAYOUT_8,
         ],
     ),
     (
@@ -324,6 +322,7 @@ const INTS: [(u32, &[u32]); 3] = [
             capability::STORAGE_UNIFORM_16,
             capability::STORAGE_PUSH_CONSTANT_16,
             capability::STORAGE_INPUT_OUTPUT_16,
+            capability::WORKGROUP_EXPLICIT_LAYOUT_16,
         ],
     ),
     (64, &[capability::INT_64]),
@@ -339,6 +338,7 @@ const FLOATS: [(u32, &[u32]); 2] = [
             capability::STORAGE_UNIFORM_16,
             capability::STORAGE_PUSH_CONSTANT_16,
             capability::STORAGE_INPUT_OUTPUT_16,
+            capability::WORKGROUP_EXPLICIT_LAYOUT_16,
         ],
     ),
     (64, &[capability::FLOAT_64]),
@@ -384,7 +384,7 @@ fn rules_of_values(module: &Checked<'_>, item: &Item<'_>) -> Why {
         op::CONTROL_BARRIER | op::MEMORY_BARRIER => scopes::barriers(module, item),
         op::PTR_EQUAL..=op::PTR_DIFF => memory::comparison(module, item),
         _ if item.name().starts_with("Atomic") => scopes::atomics(module, item),
-        _ if item.name().starts_with("GroupNonUniform") => scopes::groups(module, item),
+        _ if item.name().starts_with("GroupNonUniform") => groups::check(module, item),
         _ => arithmetic::arithmetic(module, item),
     }
 }

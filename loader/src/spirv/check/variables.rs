@@ -4,6 +4,7 @@ use super::contents::ADDRESS;
 use super::form::{Base, Why, when};
 use super::{Checked, Given, Item};
 use crate::spirv::{capability, class, decoration as dec, model, op};
+use std::collections::HashSet;
 
 /// Storage classes that Vulkan lacks.
 const NEVER: [u32; 3] = [class::CROSS_WORKGROUP, class::GENERIC, class::ATOMIC_COUNTER];
@@ -24,8 +25,18 @@ pub(super) fn check(module: &mut Checked<'_>) {
             module.fail("vulkan-variable", &item, why);
         }
     }
+    let named: HashSet<(u32, Option<u32>)> = module
+        .given
+        .iter()
+        .filter(|given| given.kind == dec::BUILT_IN)
+        .map(|given| (given.target, given.member))
+        .collect();
     for at in 0..module.given.len() {
         let given = module.given[at];
+        if matches!(given.kind, dec::LOCATION | dec::COMPONENT) && named.contains(&(given.target, given.member)) {
+            let item = module.items[given.at];
+            module.fail("vulkan-decoration", &item, "a built-in variable has no location");
+        }
         let Some(target) = module.def(given.target).filter(|_| given.member.is_none()) else {
             continue;
         };
@@ -98,11 +109,11 @@ fn decorated(module: &Checked<'_>, given: &Given, target: &Item<'_>) -> Why {
     const LOCATED: [u32; 9] = [
         class::INPUT,
         class::OUTPUT,
-        5338, // RayPayloadKHR
-        5342, // IncomingRayPayloadKHR
+        class::RAY_PAYLOAD,
+        class::INCOMING_RAY_PAYLOAD,
         class::HIT_ATTRIBUTE,
-        5328, // CallableDataKHR
-        5329, // IncomingCallableDataKHR
+        class::CALLABLE_DATA,
+        class::INCOMING_CALLABLE_DATA,
         class::SHADER_RECORD_BUFFER,
         class::HIT_OBJECT_ATTRIBUTE,
     ];

@@ -1,7 +1,8 @@
 //! Vulkan's rules beyond SPIR-V's: capabilities, blocks and their layouts, places of resources.
 
-use super::{Checked, explicit, variables};
-use crate::spirv::{ModuleIndex, TargetEnv, class, decoration as dec, mode, model, op};
+use super::form::Form;
+use super::{Checked, built_ins, explicit, variables};
+use crate::spirv::{ModuleIndex, TargetEnv, capability, class, decoration as dec, mode, model, op};
 use std::collections::{HashMap, HashSet};
 
 /// Limit on the nesting of types.
@@ -160,6 +161,9 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, version: u32,
             class::STORAGE_BUFFER | class::PUSH_CONSTANT if is_struct && !block => Err("must be a Block"),
             class::UNIFORM if block => Ok(Some(Rule::Uniform)),
             class::UNIFORM | class::STORAGE_BUFFER | class::PUSH_CONSTANT => Ok(Some(Rule::Storage)),
+            class::WORKGROUP if block && module.capabilities.contains(&capability::WORKGROUP_EXPLICIT_LAYOUT) => {
+                Ok(Some(Rule::Storage))
+            }
             _ => Ok(None),
         };
         let why = match rule {
@@ -202,10 +206,15 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, version: u32,
 /// Compute shaders declare a non-empty workgroup size.
 fn workgroups(module: &mut Checked<'_>) {
     let (mut sized, mut computing) = (HashSet::new(), Vec::new());
-    let named = module.given.iter().filter(|given| given.kind == dec::BUILT_IN);
-    let any = named
-        .into_iter()
-        .any(|given| module.items[given.at].words.last() == Some(&WORKGROUP_SIZE));
+    let sizes: Vec<u32> = built_ins::workgroup_sizes(module).collect();
+    for size in &sizes {
+        if let Some(item) = module
+            .def(*size)
+            .filter(|item| module.form(item.ty) != Form::WORD.times(3))
+        {
+            module.fail("vulkan-local-size", &item, "WorkgroupSize is not three 32-bit integers");
+        }
+    }
     for at in 0..module.first_function.min(module.items.len()) {
         let item = module.items[at];
         match (item.opcode(), item.word(2)) {
@@ -221,7 +230,7 @@ fn workgroups(module: &mut Checked<'_>) {
         }
     }
     for entry in computing {
-        if !any && !sized.contains(&entry.word(2)) {
+        if sizes.is_empty() && !sized.contains(&entry.word(2)) {
             module.fail(
                 "vulkan-local-size",
                 &entry,
@@ -230,9 +239,6 @@ fn workgroups(module: &mut Checked<'_>) {
         }
     }
 }
-
-/// `BuiltIn` of the constant with the workgroup size.
-const WORKGROUP_SIZE: u32 = 25;
 
 /// Which arrays and structs are aligned to 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1010,7 +1010,7 @@ fn subgroup_operations_keep_their_results() {
         row("uvec4", "Ballot %u3 %t"),
         row("bool", "InverseBallot %u3 %mask"),
         row("bool", "BallotBitExtract %u3 %mask %last"),
-        row("bool", "BallotBitExtract %u3 %mask %i5"),
+        row("bool", "BallotBitExtract %u3 %mask %u5"),
         row("uint", "BallotBitCount %u3 Reduce %wide"),
         row("uint", "BallotBitCount %u3 InclusiveScan %wide"),
         row("uint", "BallotBitCount %u3 ExclusiveScan %mask"),

@@ -112,13 +112,11 @@ fn environment(at: usize) -> Option<TargetEnv> {
 #[test]
 fn mutants_get_the_recorded_verdicts_of_spirv_tools() {
     let path = common::data("spirv/verdicts.txt");
-    let ours = |at: usize, words: &[u32]| {
-        let report = match environment(at) {
-            Some(env) => validate_for(Grammar::builtin(), words, env),
-            None => validate(words),
-        };
-        if report.is_valid() { 'v' } else { 'i' }
+    let report = |at: usize, words: &[u32]| match environment(at) {
+        Some(env) => validate_for(Grammar::builtin(), words, env),
+        None => validate(words),
     };
+    let ours = |at: usize, words: &[u32]| if report(at, words).is_valid() { 'v' } else { 'i' };
     let all = modules();
     if std::env::var_os("BLESS").is_some() {
         let mut text =
@@ -152,9 +150,10 @@ fn mutants_get_the_recorded_verdicts_of_spirv_tools() {
             valid += usize::from(verdict == 'v');
             unknown += usize::from(verdict == '-');
             if verdict != '-' && ours(at, words) != verdict {
+                let way = WAYS[at % WAYS.len()];
+                let report = report(at, words);
                 wrong.push(format!(
-                    "{name}, mutant {at} ({}): SPIRV-Tools has {verdict}",
-                    WAYS[at % WAYS.len()]
+                    "{name}, mutant {at} ({way}): SPIRV-Tools has {verdict}, not {report:?}"
                 ));
             }
         }
