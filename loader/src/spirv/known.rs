@@ -314,6 +314,7 @@ known! {
         READ_CLOCK_KHR = 5056 "OpReadClockKHR",
         GROUP_NON_UNIFORM_QUAD_ALL_KHR = 5110 "OpGroupNonUniformQuadAllKHR",
         GROUP_NON_UNIFORM_QUAD_ANY_KHR = 5111 "OpGroupNonUniformQuadAnyKHR",
+        TYPE_COOPERATIVE_VECTOR_NV = 5288 "OpTypeCooperativeVectorNV",
         EMIT_MESH_TASKS_EXT = 5294 "OpEmitMeshTasksEXT",
         SET_MESH_OUTPUTS_EXT = 5295 "OpSetMeshOutputsEXT",
         GROUP_NON_UNIFORM_PARTITION_NV = 5296 "OpGroupNonUniformPartitionNV",

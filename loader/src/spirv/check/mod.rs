@@ -15,6 +15,9 @@ mod dominance;
 mod entry;
 mod explicit;
 mod extended;
+mod extended_tables;
+#[cfg(test)]
+mod extended_tests;
 mod flow;
 mod form;
 mod functions;
