@@ -59,6 +59,13 @@ pub(super) fn extended(module: &Checked<'_>, item: &Item<'_>) -> Why {
     Some(format!("{}: {name} is {shape}", row.name))
 }
 
+/// Whether an instruction interpolates an input anew, which only fragment shaders do.
+pub(super) fn interpolates(module: &Checked<'_>, item: &Item<'_>) -> bool {
+    let set = module.sets.get(&item.word(3)).map(String::as_str);
+    // InterpolateAtCentroid, InterpolateAtSample and InterpolateAtOffset.
+    set == Some("GLSL.std.450") && (76..=78).contains(&item.word(4))
+}
+
 /// An instruction and what its operands are compared with.
 struct Call<'m, 'a> {
     module: &'m Checked<'a>,

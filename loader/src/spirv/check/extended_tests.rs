@@ -435,6 +435,18 @@ fn addresses_have_the_size_of_the_addressing_model() {
 }
 
 #[test]
+fn only_fragment_shaders_interpolate() {
+    let text = module(SHADER, SHADER_TYPES, "float InterpolateAtCentroid in");
+    let vertex = text.replace("Fragment %main", "Vertex %main");
+    let vertex = vertex.replace("OpExecutionMode %main OriginUpperLeft\n", "");
+    assert!(
+        findings(&vertex).contains("is not of execution model 0"),
+        "{}",
+        findings(&vertex)
+    );
+}
+
+#[test]
 fn messages_name_the_operand_and_what_it_is_not() {
     let rows = [
         ("f2 Fract f3", "Fract: x is not of the same type"),

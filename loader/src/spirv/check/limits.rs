@@ -2,7 +2,7 @@
 
 use super::form::when;
 use super::modes::INTERLOCKS;
-use super::{Checked, Item, scopes};
+use super::{Checked, Item, extended, scopes};
 use crate::spirv::{class, dim, mode, model, op};
 use std::collections::{HashMap, HashSet};
 
@@ -41,9 +41,11 @@ const OUTPUT_LOAD: u32 = 0x1_0002;
 const WORKGROUP_EXECUTION: u32 = 0x1_0003;
 const WORKGROUP_MEMORY: u32 = 0x1_0004;
 const SHADER_CALL_MEMORY: u32 = 0x1_0005;
+/// Pseudo-opcode: interpolating an input.
+const INTERPOLATION: u32 = 0x1_0006;
 
 /// Number of opcodes and pseudo-opcodes.
-pub(super) const KEYS: usize = 0x1_0006;
+pub(super) const KEYS: usize = 0x1_0007;
 
 /// The keys of an instruction in the tables: its opcode or one of those above, and its scopes in Vulkan.
 pub(super) fn keys(module: &Checked<'_>, item: &Item<'_>) -> impl Iterator<Item = u32> {
@@ -68,6 +70,7 @@ pub(super) fn keys(module: &Checked<'_>, item: &Item<'_>) -> impl Iterator<Item 
 
 fn key(module: &Checked<'_>, item: &Item<'_>) -> u32 {
     match item.opcode() {
+        op::EXT_INST if extended::interpolates(module, item) => INTERPOLATION,
         op::IMAGE_READ => match module.image(module.type_of(item.word(3))) {
             Some(image) if image.dim == dim::SUBPASS_DATA => SUBPASS_READ,
             _ => item.row.opcode,
@@ -159,7 +162,7 @@ fn models(module: &Checked<'_>, of: u32, opcode: u16) -> Option<&'static [u32]> 
         model::CALLABLE,
     ];
     match of {
-        SUBPASS_READ => return Some(FRAGMENT),
+        SUBPASS_READ | INTERPOLATION => return Some(FRAGMENT),
         // The GLSL memory model has no memory of workgroups in tessellation control.
         WORKGROUP_MEMORY if module.memory_model == GLSL450 => return Some(&WITH_WORKGROUPS[1..]),
         WORKGROUP_EXECUTION | WORKGROUP_MEMORY => return Some(WITH_WORKGROUPS),
