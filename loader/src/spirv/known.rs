@@ -290,6 +290,7 @@ known! {
         SUBGROUP_ALL_EQUAL_KHR = 4430 "OpSubgroupAllEqualKHR",
         GROUP_NON_UNIFORM_ROTATE_KHR = 4431 "OpGroupNonUniformRotateKHR",
         SUBGROUP_READ_INVOCATION_KHR = 4432 "OpSubgroupReadInvocationKHR",
+        EXT_INST_WITH_FORWARD_REFS_KHR = 4433 "OpExtInstWithForwardRefsKHR",
         TRACE_RAY_KHR = 4445 "OpTraceRayKHR",
         EXECUTE_CALLABLE_KHR = 4446 "OpExecuteCallableKHR",
         CONVERT_U_TO_ACCELERATION_STRUCTURE_KHR = 4447 "OpConvertUToAccelerationStructureKHR",

@@ -138,6 +138,11 @@ impl Checked<'_> {
         })
     }
 
+    /// Whether an id is a constant 32-bit unsigned integer that is not specialisable.
+    pub(super) fn constant_word(&self, id: u32) -> bool {
+        self.opcode(id) == op::CONSTANT && self.of(id) == Form::WORD && self.unsigned(self.type_of(id))
+    }
+
     /// The value of a 32-bit integer constant that is not specialisable.
     pub(super) fn known_word(&self, id: u32) -> Option<u32> {
         if self.of(id) != Form::WORD {

@@ -92,6 +92,11 @@ impl<'a> Item<'a> {
         self.row.name.strip_prefix("Op").unwrap_or(&self.row.name)
     }
 
+    /// Whether it is an instruction of an extended set.
+    fn is_extended(&self) -> bool {
+        matches!(self.opcode(), op::EXT_INST | op::EXT_INST_WITH_FORWARD_REFS_KHR)
+    }
+
     fn word(&self, at: usize) -> u32 {
         self.words.get(at).copied().unwrap_or(0)
     }

@@ -43,13 +43,17 @@ const BUFFER: &str = "OpCapability Shader\nOpCapability VariablePointersStorageB
                       %chosen = OpSelect %to_block %yes %one %one\nOpReturn\nOpFunctionEnd\n";
 
 const REFLECTED: &str = "OpCapability Shader\nOpExtension \"SPV_KHR_non_semantic_info\"\n\
-                         %set = OpExtInstImport \"NonSemantic.ClspvReflection.5\"\nOpMemoryModel Logical GLSL450\n\
+                         %set = OpExtInstImport \"NonSemantic.ClspvReflection.5\"\n\
+                         %twin = OpExtInstImport \"NonSemantic.ClspvReflection.5\"\nOpMemoryModel Logical GLSL450\n\
                          OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n%name = OpString \"main\"\n\
                          %other = OpString \"other\"\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n\
                          %zero = OpConstant %uint 0\n%main = OpFunction %void None %fn\n%entry = OpLabel\nOpReturn\nOpFunctionEnd\n\
                          %kernel = OpExtInst %void %set Kernel %main %name %zero %zero %name\n\
+                         %same = OpExtInst %void %twin Kernel %main %name\n\
+                         %info = OpExtInst %void %set ArgumentInfo %name\n\
                          %required = OpExtInst %void %set PropertyRequiredWorkgroupSize %kernel %zero %zero %zero\n\
-                         %argument = OpExtInst %void %set ArgumentStorageBuffer %kernel %zero %zero %zero\n";
+                         %argument = OpExtInst %void %set ArgumentStorageBuffer %kernel %zero %zero %zero %info\n\
+                         %print = OpExtInst %void %set PrintfInfo %zero %name %zero %zero\n";
 
 /// A module, a replacement, and a part of the expected finding.
 const ROWS: &[(&str, &str, &str, &str)] = &[
@@ -148,6 +152,26 @@ const ROWS: &[(&str, &str, &str, &str)] = &[
         "has the wrong type for this instruction",
     ),
     (
+        REFLECTED,
+        "PropertyRequiredWorkgroupSize %kernel",
+        "NormalizedSamplerMaskPushConstant %kernel",
+        "is of version 6, not of 5",
+    ),
+    (
+        REFLECTED,
+        "%required = OpExtInst %void",
+        "%required = OpExtInst %uint",
+        "the result type is not void",
+    ),
+    (REFLECTED, "Buffer %kernel", "Buffer %same", "Decl, %"),
+    (REFLECTED, "%zero %info", "%zero %kernel", "ArgInfo, %"),
+    (
+        REFLECTED,
+        "PrintfInfo %zero %name %zero %zero",
+        "PrintfInfo %zero %name %zero %name",
+        "ArgumentSizes, %",
+    ),
+    (
         BUFFER,
         "LocalSize 1 1 1",
         "LocalSize 1 0 1",
@@ -174,6 +198,7 @@ pub(super) fn words_of(text: &str) -> Vec<u32> {
     assemble(Grammar::builtin(), text, options).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
+/// The errors that Vulkan's rules find.
 pub(super) fn finding(words: &[u32]) -> Option<String> {
     let report = validate_for(Grammar::builtin(), words, environment());
     let errors = report

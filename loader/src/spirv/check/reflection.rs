@@ -1,7 +1,8 @@
 //! Imports of versioned instruction sets, and the declarations of `NonSemantic.ClspvReflection`.
 
-use super::form::{Form, Why, when};
+use super::form::{Why, when};
 use super::{Checked, Item};
+use crate::spirv::grammar::Row;
 use crate::spirv::operand::string;
 use crate::spirv::{model, op};
 use std::ops::RangeInclusive;
@@ -39,48 +40,63 @@ pub(super) fn import(module: &Checked<'_>, item: &Item<'_>) -> Why {
     })
 }
 
+/// Numbers of the first instructions that a version of the set added, with the version.
+const ADDED: [(u32, u32); 6] = [(42, 7), (41, 6), (36, 5), (34, 4), (26, 3), (25, 2)];
+
+/// The version of `NonSemantic.ClspvReflection` that an instruction is of, and its row.
+fn reflected<'a>(module: &Checked<'a>, item: &Item<'_>) -> Option<(u32, &'a Row)> {
+    if !item.is_extended() {
+        return None;
+    }
+    let set = module.context.set(item.word(3))??;
+    let version = module.sets.get(&item.word(3))?.strip_prefix(CLSPV)?.parse().ok()?;
+    Some((version, module.grammar.sets[set].row(item.word(4))?))
+}
+
 /// Checks a declaration of `NonSemantic.ClspvReflection` by the operand names in the grammar.
 pub(super) fn declaration(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let name = module.sets.get(&item.word(3))?;
-    let version: u32 = name.strip_prefix(CLSPV)?.parse().ok()?;
-    let set = module.grammar.set(name)?;
-    let row = module.grammar.sets[set].row(item.word(4))?;
+    let (version, row) = reflected(module, item)?;
     let args = item.words.get(5..)?;
-    if row.name == "Kernel" {
-        return kernel(module, args, version);
-    }
-    let pairs = row.operands.iter().zip(args);
-    pairs
-        .into_iter()
-        .find_map(|(rule, id)| operand(module, &rule.name, *id))
+    let void = module.opcode(item.ty) == op::TYPE_VOID;
+    let since = ADDED
+        .iter()
+        .find(|added| row.opcode >= added.0)
+        .map_or(1, |added| added.1);
+    when(!void, "the result type is not void")
+        .or_else(|| {
+            let early = version < since;
+            when(early, &format!("{} is of version {since}, not of {version}", row.name))
+        })
+        .or_else(|| match &*row.name {
+            "Kernel" => kernel(module, args, version),
+            _ => args.iter().enumerate().find_map(|(at, id)| {
+                // The last rule may be for any number of operands.
+                let rule = row.operands.get(at).or(row.operands.last())?;
+                operand(module, item, &rule.name, *id)
+            }),
+        })
 }
 
-/// The extended instruction that defines an id.
-fn declared<'a>(module: &Checked<'a>, id: u32) -> Option<&'a str> {
-    let item = module.def(id).filter(|item| item.opcode() == op::EXT_INST)?;
-    let name = module.sets.get(&item.word(3)).filter(|name| name.starts_with(CLSPV))?;
-    let row = module.grammar.sets[module.grammar.set(name)?].row(item.word(4))?;
-    Some(&row.name)
-}
-
-fn operand(module: &Checked<'_>, name: &str, id: u32) -> Why {
+fn operand(module: &Checked<'_>, item: &Item<'_>, name: &str, id: u32) -> Why {
+    // A declaration and what it refers to use the same import.
+    let is = |name: &str| {
+        let of = module.definition(id).filter(|of| of.word(3) == item.word(3));
+        of.and_then(|of| reflected(module, of))
+            .is_some_and(|(_, row)| row.name == name)
+    };
     let fits = match name {
-        "Kernel" | "Decl" => declared(module, id) == Some("Kernel"),
-        "ArgInfo" => declared(module, id) == Some("ArgumentInfo"),
+        "Kernel" | "Decl" => is("Kernel"),
+        "ArgInfo" => is("ArgumentInfo"),
         "Name" | "Type Name" | "TypeName" | "Attributes" | "Data" | "FileName" | "PrintfString" | "FormatString" => {
             module.opcode(id) == op::STRING
         }
-        _ => is_word(module, id),
+        "Variable" => module.opcode(id) == op::VARIABLE,
+        _ => module.constant_word(id),
     };
     when(
         !fits,
         &format!("{name}, %{id}, has the wrong type for this instruction"),
     )
-}
-
-/// Whether an id is a constant 32-bit unsigned integer.
-fn is_word(module: &Checked<'_>, id: u32) -> bool {
-    module.opcode(id) == op::CONSTANT && module.of(id) == Form::WORD && module.unsigned(module.type_of(id))
 }
 
 fn kernel(module: &Checked<'_>, args: &[u32], version: u32) -> Why {
@@ -107,7 +123,7 @@ fn kernel(module: &Checked<'_>, args: &[u32], version: u32) -> Why {
         .or_else(|| {
             let mut words = args.get(2..4.min(args.len()).max(2))?.iter();
             words
-                .find(|id| !is_word(module, **id))
+                .find(|id| !module.constant_word(**id))
                 .map(|id| format!("%{id} is not a constant 32-bit unsigned integer"))
         })
         .or_else(|| {
