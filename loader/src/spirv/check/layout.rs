@@ -1,5 +1,6 @@
 //! The section order of a module, and the structure of its functions.
 
+use super::debug_info::{self, Home};
 use super::{Checked, Item};
 use crate::spirv::{capability, op};
 
@@ -62,16 +63,15 @@ pub(super) fn check(module: &mut Checked<'_>) {
                 | op::ALIAS_DOMAIN_DECL_INTEL
                 | op::ALIAS_SCOPE_DECL_INTEL
                 | op::ALIAS_SCOPE_LIST_DECL_INTEL => {}
-                op::EXT_INST if !semantic_free(module, &item) => {
-                    module.fail("block", &item, "is outside a block");
-                }
-                op::EXT_INST if last < DECLARATIONS => {
-                    module.fail("section-order", &item, "precedes the first type");
+                _ if item.is_extended() => {
+                    if !semantic_free(module, &item) {
+                        module.fail("block", &item, "is outside a block");
+                    } else if last < DECLARATIONS {
+                        module.fail("section-order", &item, "precedes the first type");
+                    }
                 }
                 // The declarations may begin with any of these.
-                op::VARIABLE | op::UNTYPED_VARIABLE_KHR | op::UNDEF | op::LINE | op::NO_LINE | op::EXT_INST => {
-                    last = DECLARATIONS
-                }
+                op::VARIABLE | op::UNTYPED_VARIABLE_KHR | op::UNDEF | op::LINE | op::NO_LINE => last = DECLARATIONS,
                 _ => module.fail("outside-function", &item, "is outside a function"),
             }
         }
@@ -114,6 +114,7 @@ struct Frame {
 impl Frame {
     fn step(&mut self, module: &mut Checked<'_>, item: &Item<'_>, at: usize) {
         let of = item.opcode();
+        let home = debug_info::home(module, item);
         if self.merge
             && !matches!(
                 of,
@@ -165,8 +166,18 @@ impl Frame {
                 (self.block, self.body, self.merge) = (true, false, false);
                 self.blocks += 1;
             }
+            _ if home == Some(Home::Declarations) && self.seen => {
+                module.fail("section-order", item, "follows the start of the first function");
+            }
+            _ if home.is_some_and(|home| home != Home::Declarations) && !self.inside => {
+                module.fail("block", item, "is outside a function");
+            }
+            _ if home == Some(Home::FirstBlock) && self.blocks != 1 => {
+                module.fail("block", item, "is outside a function's first block");
+            }
+            _ if home == Some(Home::Function) && !self.block => {}
             _ if !self.inside && !self.seen => {}
-            op::EXT_INST if !self.block && !self.inside && semantic_free(module, item) => {}
+            _ if item.is_extended() && !self.inside && semantic_free(module, item) => {}
             _ if !self.block => module.fail("block", item, "is outside a block"),
             _ => self.body(module, item, at),
         }
@@ -195,7 +206,7 @@ impl Frame {
                     );
                 }
             }
-            op::EXT_INST => {
+            op::EXT_INST | op::EXT_INST_WITH_FORWARD_REFS_KHR => {
                 // Debug information sets may occur anywhere, except the newest.
                 let set = module.sets.get(&item.word(3)).map_or("", |set| set);
                 self.body |= !set.contains("DebugInfo") || set == "NonSemantic.Shader.DebugInfo.100";

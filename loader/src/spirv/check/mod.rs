@@ -11,6 +11,9 @@ mod built_ins;
 mod composites;
 mod constants;
 mod contents;
+mod debug_info;
+#[cfg(test)]
+mod debug_tests;
 mod dominance;
 mod entry;
 mod explicit;
@@ -533,7 +536,11 @@ fn ids(module: &mut Checked<'_>) {
                 }
                 shape @ (Shape::Id | Shape::ResultType) => match module.defs.get(id) as usize {
                     0 => module.fail("id-undefined", &item, format!("id {id} is not defined")),
-                    def if def > at && !forward(&item, word) && !(is_type && forward_declared.contains(&id)) => {
+                    def if def > at
+                        && !(forward(&item, word)
+                            || debug_info::ahead(module, &item, word)
+                            || is_type && forward_declared.contains(&id)) =>
+                    {
                         module.fail("id-order", &item, format!("id {id} is used before its definition"));
                     }
                     def if *shape == Shape::Id
@@ -571,7 +578,7 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
     }
     let free = || {
         let set = module.sets.get(&item.word(3));
-        of == op::EXT_INST && set.is_some_and(|set| layout::means_nothing(set))
+        item.is_extended() && set.is_some_and(|set| layout::means_nothing(set))
     };
     let decorates = matches!(of, op::DECORATE..=op::GROUP_MEMBER_DECORATE if of != op::DECORATION_GROUP)
         || matches!(of, op::DECORATE_ID | op::DECORATE_STRING | op::MEMBER_DECORATE_STRING);
@@ -607,7 +614,7 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
         return (!fine).then_some("is a function, which is only called and entered");
     }
     if def.ty == 0 && early {
-        let branches = matches!(of, op::LOOP_MERGE..=op::SWITCH) || matches!(of, op::PHI | op::EXT_INST);
+        let branches = matches!(of, op::LOOP_MERGE..=op::SWITCH) || of == op::PHI || item.is_extended();
         let fine = declares || decorates || branches || of == op::FUNCTION || counts() || name.contains("INTEL");
         return (!fine).then_some("is not a value");
     }

@@ -96,7 +96,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
                 _ => {}
             }
         }
-        if item.opcode() == op::EXT_INST
+        if item.is_extended()
             && let Some(Some(set)) = module.context.set(item.word(3))
             && let Some(row) = grammar.sets[set].row(item.word(4))
         {

@@ -3,8 +3,8 @@
 use super::form::{Base, Why, when};
 use super::functions::Place;
 use super::{
-    Checked, Item, arithmetic, composites, constants, contents, extended, functions, groups, images, maxima, memory,
-    pointers, rays, reflection, scopes,
+    Checked, Item, arithmetic, composites, constants, contents, debug_info, extended, functions, groups, images,
+    maxima, memory, pointers, rays, reflection, scopes,
 };
 use crate::spirv::{capability, class, decoration as dec, op};
 use std::collections::HashSet;
@@ -88,7 +88,7 @@ fn result_type(module: &Checked<'_>, item: &Item<'_>) -> Why {
         let of = item.opcode();
         matches!(
             of,
-            op::FUNCTION | op::FUNCTION_CALL | op::EXT_INST | op::SPEC_CONSTANT_OP
+            op::FUNCTION | op::FUNCTION_CALL | op::EXT_INST | op::EXT_INST_WITH_FORWARD_REFS_KHR | op::SPEC_CONSTANT_OP
         ) || item.name().contains("INTEL")
     };
     match module.opcode(item.ty) {
@@ -360,7 +360,10 @@ fn rules(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why {
             None
         }
         op::EXT_INST_IMPORT => reflection::import(module, item),
-        op::EXT_INST => extended::extended(module, item).or_else(|| reflection::declaration(module, item)),
+        op::EXT_INST | op::EXT_INST_WITH_FORWARD_REFS_KHR => extended::extended(module, item)
+            .or_else(|| reflection::declaration(module, item))
+            .or_else(|| debug_info::relaxed(module, item))
+            .or_else(|| debug_info::check(module, item, place)),
         op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP => {
             constants::constants(module, item).or_else(|| pointers::check(module, item))
         }
