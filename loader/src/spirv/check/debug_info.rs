@@ -410,7 +410,7 @@ pub(super) fn check(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why 
             "DebugTypeEnum" => {
                 let size = it.word("Size")?;
                 when(
-                    !is_none(module, size) && !positive(module, size),
+                    !unknown(module, size) && !positive(module, size),
                     "Size is not positive",
                 )
             }
@@ -435,9 +435,14 @@ pub(super) fn check(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why 
         .map(|why| format!("{}: {why}", it.name()))
 }
 
-/// Whether an id stands for information that is not known, which every instruction may refer to.
-fn is_none(module: &Checked<'_>, id: u32) -> bool {
-    Info::defining(module, id).is_some_and(|it| it.name() == "DebugInfoNone")
+/// Whether an id stands for information that is not known, which every instruction may refer to: `DebugInfoNone`'s, or
+/// that of an instruction in a later revision of the set.
+fn unknown(module: &Checked<'_>, id: u32) -> bool {
+    let later = |item: &Item<'_>| item.is_extended() && module.sets.get(&item.word(3)).is_some_and(|set| set == SHADER);
+    match Info::defining(module, id) {
+        Some(it) => it.name() == "DebugInfoNone",
+        None => module.definition(id).is_some_and(later),
+    }
 }
 
 /// Every operand that is an id is what its name asks for.
@@ -451,9 +456,10 @@ fn operands(it: &Info<'_, '_>) -> Why {
         let fits = match wanted {
             Wanted::Word => it.module.constant_word(id),
             Wanted::One { opcodes, debug, .. } => {
+                let of = Info::defining(it.module, id);
                 opcodes.contains(&it.module.opcode(id))
-                    || Info::defining(it.module, id)
-                        .is_some_and(|of| of.name() == "DebugInfoNone" || debug.contains(&of.name()))
+                    || of.is_some_and(|of| debug.contains(&of.name()))
+                    || unknown(it.module, id)
             }
         };
         when(!fits, &format!("{name}, %{id}, is not {}", wanted.text()))
@@ -488,7 +494,7 @@ fn length(it: &Info<'_, '_>, id: u32) -> Why {
         let size = module.known_word(ty.word("Size")?)?;
         Some(ty.number("Encoding")? == UNSIGNED && [32, 64].contains(&size))
     };
-    let fits = is_none(module, id) || constant || variable() == Some(true);
+    let fits = unknown(module, id) || constant || variable() == Some(true);
     when(
         !fits,
         &format!("Component Count, %{id}, is neither a constant nor an unsigned variable of 32 or 64 bits"),

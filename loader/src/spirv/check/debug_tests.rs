@@ -1,6 +1,7 @@
 //! Rules of debug information, each broken once.
 
 use super::newer_tests::{finding, words_of};
+use crate::spirv::op;
 
 /// The name of the set, and its instructions by place, each place with a mark in [`AROUND`].
 type Parts = [&'static str; 5];
@@ -399,4 +400,21 @@ fn each_rule_has_a_passing_and_a_failing_module() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn only_sets_without_meaning_have_instructions_of_later_revisions() {
+    let later = |parts| {
+        let mut words = words_of(&module(parts).replace('@', "OpExtInst %void %set"));
+        // DebugInfoNone, the only instruction of five words.
+        let none = words.iter().position(|word| *word == 5 << 16 | u32::from(op::EXT_INST));
+        words[none.expect("an instruction") + 4] = 200;
+        finding(&words)
+    };
+    let said = later(OPEN_CL);
+    assert!(
+        said.as_ref().is_some_and(|said| said.contains("no instruction 200")),
+        "{said:?}"
+    );
+    assert_eq!(later(SHADER), None);
 }
