@@ -180,7 +180,7 @@ pub struct CheckArgs {
     /// A grammar to extend the built-in one, or SET=FILE for an extended instruction set (SPIR-V)
     #[arg(long)]
     pub grammar: Vec<String>,
-    /// The target environment to validate for, by SPIRV-Tools' names: spv1.0 to spv1.6, vulkan1.0 to vulkan1.3 (SPIR-V)
+    /// The target environment to validate for, by SPIRV-Tools' names: spv1.0 to spv1.6, vulkan1.0 to vulkan1.4 (SPIR-V)
     #[arg(long, value_name = "ENV", value_parser = target_env)]
     pub target_env: Option<loader::spirv::TargetEnv>,
 }

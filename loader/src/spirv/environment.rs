@@ -42,6 +42,7 @@ impl TargetEnv {
         row("vulkan1.1spv1.4", 0x10400, Api::Vulkan(0x10100)),
         row("vulkan1.2", 0x10500, Api::Vulkan(0x10200)),
         row("vulkan1.3", 0x10600, Api::Vulkan(0x10300)),
+        row("vulkan1.4", 0x10600, Api::Vulkan(0x10400)),
     ];
 
     /// Looks up an environment by name.

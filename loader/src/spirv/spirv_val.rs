@@ -85,8 +85,11 @@ pub fn ask(words: &[u32], arguments: &[&str]) -> Option<Answer> {
         return Some(Answer::None(format!("no answer within {} seconds", TIMEOUT.as_secs())));
     };
     let _ = reader.join();
+    let text = String::from_utf8_lossy(&text).trim().to_owned();
     Some(match process.wait().ok()?.success() {
         true => Answer::Valid,
-        false => Answer::Invalid(Rejection(String::from_utf8_lossy(&text).trim().to_owned())),
+        // An older one does not know the newest environments.
+        false if text.contains("Unrecognized target env") => Answer::None(text),
+        false => Answer::Invalid(Rejection(text)),
     })
 }

@@ -64,7 +64,14 @@ fn public_modules_get_the_verdict_for_each_target_environment() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
+    let help = tool("spirv-val", &["--help"], &[]);
+    let help = String::from_utf8_lossy(&help.stdout);
     for env in TargetEnv::ALL {
+        // An older spirv-val does not know the newest environments.
+        if !help.contains(env.name()) {
+            println!("{env:16} is not known to spirv-val");
+            continue;
+        }
         let apart = Mutex::new(Vec::new());
         in_pairs(&all, |at, (sample, _)| {
             let theirs = reference(sample, at, folder.path(), &["--target-env", env.name()]);

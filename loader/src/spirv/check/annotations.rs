@@ -14,7 +14,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
                 let group = item.opcode() == op::DECORATE_ID && module.opcode(item.word(1)) == op::DECORATION_GROUP;
                 let why = group
                     .then(|| "by ids decorates no group".to_owned())
-                    .or_else(|| takes_ids(&item))
+                    .or_else(|| takes_ids(module, &item))
                     .or_else(|| placed(module, &item))
                     .or_else(|| repeated(&item, &mut once, module.vulkan.is_some()));
                 if let Some(why) = why {
@@ -99,15 +99,9 @@ fn member(module: &mut Checked<'_>, item: &Item<'_>) {
 }
 
 /// Only some decorations have id operands, and those use a separate instruction.
-fn takes_ids(item: &Item<'_>) -> Option<String> {
-    const WITH_IDS: [u32; 4] = [
-        dec::UNIFORM_ID,
-        dec::ALIGNMENT_ID,
-        dec::MAX_BYTE_OFFSET_ID,
-        dec::COUNTER_BUFFER,
-    ];
+fn takes_ids(module: &Checked<'_>, item: &Item<'_>) -> Option<String> {
     let by_id = item.opcode() == op::DECORATE_ID;
-    match (by_id, WITH_IDS.contains(&kind(item))) {
+    match (by_id, module.has_ids("Decoration", kind(item))) {
         (true, false) => Some("has no id operands: use OpDecorate".to_owned()),
         (false, true) if item.opcode() == op::DECORATE => Some("has id operands: use OpDecorateId".to_owned()),
         _ => None,

@@ -91,7 +91,9 @@ impl Variable<'_, '_> {
                 // Each stream of a geometry shader has its own locations.
                 let stream = self.parameter(id, None, dec::STREAM).filter(|_| class == class::OUTPUT);
                 let space = index.or(stream).unwrap_or(0);
-                self.elements(ty, location, component, (class, space), taken)
+                // As have patches.
+                let patch = u32::from(module.decorated(id, dec::PATCH)) << 31;
+                self.elements(ty, location, component, (class, space | patch), taken)
             }
             None if module.decorated(ty, dec::BLOCK) => self.members(ty, class, taken),
             None => Err("needs a Location".to_owned()),

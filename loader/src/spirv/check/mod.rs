@@ -253,6 +253,13 @@ impl<'a> Checked<'a> {
         row.map_or("", |row| &row.name)
     }
 
+    /// Whether a value of an enumeration has ids as operands.
+    fn has_ids(&self, kind: &str, value: u32) -> bool {
+        let row = self.grammar.kind_of(kind).and_then(|rows| rows.value(value));
+        let first = row.and_then(|row| row.parameters().first());
+        first.is_some_and(|rule| *self.grammar.shape(rule.kind) == Shape::Id)
+    }
+
     /// Whether an extension is declared.
     fn extends(&self, name: &str) -> bool {
         self.extensions.contains(name)
@@ -587,7 +594,7 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
     let decorates = matches!(of, op::DECORATE..=op::GROUP_MEMBER_DECORATE if of != op::DECORATION_GROUP)
         || matches!(of, op::DECORATE_ID | op::DECORATE_STRING | op::MEMBER_DECORATE_STRING);
     let declares = item.row.is_type() && of != op::TYPE_FORWARD_POINTER;
-    let counts = || name.contains("CooperativeMatrixLength") || of == op::SPEC_CONSTANT_OP;
+    let counts = || name.contains("CooperativeMatrixLength") || matches!(of, op::SPEC_CONSTANT_OP | op::SIZE_OF);
     if def.row.is_type() {
         if def.opcode() == op::TYPE_FUNCTION && of != op::FUNCTION && !decorates && !free() {
             let pointers = module

@@ -214,13 +214,7 @@ pub(super) fn check(module: &mut Checked<'_>, entries: &[Item<'_>]) -> HashMap<u
                     _ => module.warn("execution-mode", &item, why),
                 }
             }
-            let by_id = [
-                mode::SUBGROUPS_PER_WORKGROUP_ID,
-                mode::LOCAL_SIZE_ID,
-                mode::LOCAL_SIZE_HINT_ID,
-                mode::FP_FAST_MATH_DEFAULT,
-            ]
-            .contains(&kind);
+            let by_id = module.has_ids("ExecutionMode", kind);
             // Without operands, the two instructions are equivalent.
             if by_id != (opcode == op::EXECUTION_MODE_ID) && (by_id || item.words.len() > 3) {
                 module.fail(
@@ -236,7 +230,7 @@ pub(super) fn check(module: &mut Checked<'_>, entries: &[Item<'_>]) -> HashMap<u
                 }
             } else if opcode == op::EXECUTION_MODE_ID
                 && by_id
-                && !item.words[3..].iter().all(|id| module.is_constant(*id))
+                && !item.words[3..].iter().all(|id| constant(module, *id))
             {
                 module.fail("execution-mode", &item, "the mode's operands are constants");
             }
@@ -302,6 +296,12 @@ const BY_WIDTH: [u32; 10] = [
     5623, // FloatingPointModeIEEEINTEL
     mode::FP_FAST_MATH_DEFAULT,
 ];
+
+/// Whether an id is a constant; names of nodes are strings.
+fn constant(module: &Checked<'_>, id: u32) -> bool {
+    let text = module.def(id).is_some_and(|item| item.name() == "ConstantStringAMDX");
+    text || module.is_constant(id)
+}
 
 /// The operands of FPFastMathDefault: a float type, and bits that are known.
 fn fast_math(module: &Checked<'_>, item: &Item<'_>) -> Why {

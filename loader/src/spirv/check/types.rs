@@ -102,7 +102,12 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
     let name = item.opcode();
     let unique_by_rule = !matches!(
         name,
-        op::TYPE_STRUCT | op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY | op::TYPE_POINTER
+        op::TYPE_STRUCT
+            | op::TYPE_ARRAY
+            | op::TYPE_RUNTIME_ARRAY
+            | op::TYPE_POINTER
+            | op::TYPE_UNTYPED_POINTER_KHR
+            | op::TYPE_NODE_PAYLOAD_ARRAY_AMDX
     );
     if unique_by_rule && !module.extends("SPV_VALIDATOR_ignore_type_decl_unique") {
         let mut key = vec![item.row.opcode];

@@ -141,7 +141,7 @@ fn capabilities(module: &mut Checked<'_>, version: u32, lenient: bool) {
 }
 
 pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, version: u32, env: TargetEnv) {
-    let lenient = matches!(env.name(), "vulkan1.1spv1.4" | "vulkan1.3");
+    let lenient = matches!(env.name(), "vulkan1.1spv1.4" | "vulkan1.3" | "vulkan1.4");
     capabilities(module, version, lenient);
     variables::check(module);
     explicit::check(module);
