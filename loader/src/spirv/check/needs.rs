@@ -206,7 +206,14 @@ fn gate(
         );
     }
     let old = gate.version > module.words[1];
-    let enabled = gate.extensions.iter().any(|e| extensions.contains(&**e));
+    // A capability that itself is of an extension requires one, which need not be that of the instruction.
+    let kind = module.grammar.kind_of("Capability");
+    let of_extension = |id: &u32| {
+        let row = kind.and_then(|kind| kind.value(*id));
+        row.is_some_and(|row| row.gate().version == u32::MAX && !row.gate().extensions.is_empty())
+    };
+    let granted = gate.version == u32::MAX && gate.capabilities.iter().any(|id| have.contains(id) && of_extension(id));
+    let enabled = granted || gate.extensions.iter().any(|e| extensions.contains(&**e));
     // A capability brings an instruction into earlier versions, but not an enumerant.
     let by_capability = gate.version == u32::MAX || !gate.capabilities.is_empty() && !enumerant;
     if old && !enabled && !(gate.extensions.is_empty() && by_capability) {
