@@ -136,6 +136,7 @@ fn unfit(module: &Checked<'_>, item: &Item<'_>, id: u32, here: bool) -> Option<&
         let takes = samples
             || bindless
             || name.contains("Gather")
+            || name.starts_with("Image") && name.ends_with("QCOM")
             || matches!(
                 of,
                 op::SAMPLED_IMAGE | op::IMAGE | op::IMAGE_QUERY_LOD | op::COPY_OBJECT

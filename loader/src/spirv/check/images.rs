@@ -1,7 +1,7 @@
 //! Image types, and the instructions that sample, read, write and query images.
 
 use super::form::{Base, Form, Why, when};
-use super::{Checked, Item, image_operands};
+use super::{Checked, Item, image_operands, image_processing};
 use crate::spirv::{Image, capability, dim, image_format, op};
 
 impl Image {
@@ -9,10 +9,15 @@ impl Image {
     pub(super) fn plane(&self) -> u32 {
         match self.dim {
             dim::D1 | dim::BUFFER => 1,
-            dim::D2 | dim::RECT | dim::SUBPASS_DATA => 2,
+            dim::D2 | dim::RECT | dim::SUBPASS_DATA | dim::TILE_IMAGE_DATA => 2,
             dim::D3 | dim::CUBE => 3,
             _ => 0,
         }
+    }
+
+    /// Whether it is a tile image, which has instructions of its own.
+    fn is_tile(&self) -> bool {
+        self.dim == dim::TILE_IMAGE_DATA
     }
 
     /// Whether it has mip levels: 1D, 2D, 3D or cube.
@@ -60,7 +65,8 @@ pub(super) fn images(module: &Checked<'_>, item: &Item<'_>) -> Why {
             _ => None,
         };
     };
-    match kind {
+    image_processing::check(module, item).or_else(|| match kind {
+        _ if image_processing::is(item) => None,
         "" => whole(module, item),
         "TexelPointer" => texel_pointer(module, item),
         "TexelsResident" => when(!module.form(item.ty).scalar(Base::Bool), "the result is not a bool").or_else(|| {
@@ -75,7 +81,7 @@ pub(super) fn images(module: &Checked<'_>, item: &Item<'_>) -> Why {
             texel(module, item, kind)
         }
         _ => None,
-    }
+    })
 }
 
 /// Checks `OpSampledImage`.
@@ -146,6 +152,7 @@ fn texel_pointer(module: &Checked<'_>, item: &Item<'_>) -> Why {
         "does not point to the image's texel type",
     )
     .or_else(|| when(image.is_subpass(), "points into a subpass input"))
+    .or_else(|| when(image.is_tile(), "points into a tile image"))
     .or_else(|| when(!place.int(), "the coordinate is not an integer"))
     .or_else(|| when(place.count != needed, "the coordinate has another number of components"))
     .or_else(|| when(!module.of(sample).scalar(Base::Int), "the sample is not an integer"))
@@ -284,6 +291,9 @@ fn third(module: &Checked<'_>, item: &Item<'_>, kind: &str, image: &Image) -> Wh
 
 /// Whether an image may be read and written without a sampler.
 fn storage(module: &Checked<'_>, image: &Image) -> Why {
+    if image.is_tile() {
+        return Some("a tile image has reads of its own, and no writes".to_owned());
+    }
     let capability = match image.dim {
         dim::D1 => Some(capability::IMAGE_1D),
         dim::RECT => Some(capability::IMAGE_RECT),
@@ -365,7 +375,7 @@ fn query(module: &Checked<'_>, item: &Item<'_>, kind: &str) -> Why {
     };
     let unsampled = module.vulkan.is_some() && image.sampled != Image::SAMPLED;
     when(!result, why).or_else(|| match kind {
-        "QueryFormat" | "QueryOrder" => None,
+        "QueryFormat" | "QueryOrder" => when(image.is_tile(), "a tile image has no format to ask for"),
         "QuerySamples" => when(
             image.dim != dim::D2 || image.multisampled != 1,
             "the image is not a 2D image of several samples",
@@ -428,8 +438,18 @@ pub(super) fn image_type(module: &Checked<'_>, item: &Item<'_>) -> Why {
         )
     })
     .or_else(|| {
+        let plain = (image.depth, image.arrayed, image.sampled, image.format)
+            == (0, 0, Image::STORAGE, image_format::UNKNOWN)
+            && module.opcode(image.sampled_type) != op::TYPE_VOID;
+        when(
+            image.is_tile() && !plain,
+            "a tile image has a sampled type, Sampled 2, no depth, no layers and no format",
+        )
+    })
+    .or_else(|| {
         when(
             !image.is_subpass()
+                && !image.is_tile()
                 && image.multisampled == 1
                 && image.sampled == Image::STORAGE
                 && !has(capability::STORAGE_IMAGE_MULTISAMPLE),

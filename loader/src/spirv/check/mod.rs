@@ -33,6 +33,7 @@ mod limits;
 mod locations;
 mod maxima;
 mod memory;
+mod image_processing;
 mod meshes;
 mod models;
 mod modes;

@@ -389,7 +389,11 @@ fn rules_of_values(module: &Checked<'_>, item: &Item<'_>) -> Why {
         op::VECTOR_EXTRACT_DYNAMIC..=op::TRANSPOSE | op::COPY_LOGICAL => composites::composites(module, item),
         op::IMAGE_TEXEL_POINTER | op::SAMPLED_IMAGE..=op::IMAGE_QUERY_SAMPLES => images::images(module, item),
         op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD..=op::IMAGE_SPARSE_READ => images::images(module, item),
-        op::CONTROL_BARRIER | op::MEMORY_BARRIER => scopes::barriers(module, item),
+        op::IMAGE_SAMPLE_WEIGHTED_QCOM..=op::IMAGE_BLOCK_MATCH_SAD_QCOM
+        | op::IMAGE_BLOCK_MATCH_WINDOW_SSD_QCOM..=op::IMAGE_BLOCK_MATCH_GATHER_SAD_QCOM => images::images(module, item),
+        op::CONTROL_BARRIER | op::MEMORY_BARRIER | op::NAMED_BARRIER_INITIALIZE | op::MEMORY_NAMED_BARRIER => {
+            scopes::barriers(module, item)
+        }
         op::PTR_EQUAL..=op::PTR_DIFF => memory::comparison(module, item),
         _ if item.name().starts_with("Atomic") => scopes::atomics(module, item),
         _ if item.name().starts_with("GroupNonUniform") => groups::check(module, item),
