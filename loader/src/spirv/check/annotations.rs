@@ -151,7 +151,8 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
     if of == op::DECORATION_GROUP {
         return None;
     }
-    let is_pointer = || module.opcode(target.ty) == op::TYPE_POINTER;
+    let is_pointer = || module.class_of(target.ty).is_some();
+    let variable = matches!(of, op::VARIABLE | op::UNTYPED_VARIABLE_KHR);
     let wanted = match kind(item) {
         // Offset may also decorate variables, for transform feedback.
         dec::ROW_MAJOR | dec::COL_MAJOR | dec::MATRIX_STRIDE => (false, "members"),
@@ -163,7 +164,10 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
             (of == op::TYPE_STRUCT, "structs")
         }
         dec::ARRAY_STRIDE => (
-            matches!(of, op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY | op::TYPE_POINTER),
+            matches!(
+                of,
+                op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY | op::TYPE_POINTER | op::TYPE_UNTYPED_POINTER_KHR
+            ),
             "arrays and pointers",
         ),
         dec::BUILT_IN if module.shader && item.word(3) == built_ins::WORKGROUP_SIZE => {
@@ -176,7 +180,7 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
         | dec::INDEX
         | dec::BINDING
         | dec::DESCRIPTOR_SET
-        | dec::INPUT_ATTACHMENT_INDEX => (of == op::VARIABLE, "variables"),
+        | dec::INPUT_ATTACHMENT_INDEX => (variable, "variables"),
         dec::NO_PERSPECTIVE
         | dec::FLAT
         | dec::PATCH
@@ -194,7 +198,7 @@ fn placed(module: &mut Checked<'_>, item: &Item<'_>) -> Option<String> {
         | dec::STREAM
         | dec::RESTRICT_POINTER
         | dec::ALIASED_POINTER => (
-            matches!(of, op::VARIABLE | op::FUNCTION_PARAMETER) && is_pointer(),
+            (variable || of == op::FUNCTION_PARAMETER) && is_pointer(),
             "variables and parameters that are pointers",
         ),
         _ => return None,

@@ -206,14 +206,17 @@ fn pointers_to_blocks(module: &Checked<'_>) -> HashSet<u32> {
 
 /// Whether a memory object may be decorated NonWritable.
 fn never_written(module: &Checked<'_>, target: &Item<'_>, blocks: &HashSet<u32>) -> bool {
-    if !matches!(target.opcode(), op::VARIABLE | op::FUNCTION_PARAMETER) {
+    if !matches!(
+        target.opcode(),
+        op::VARIABLE | op::UNTYPED_VARIABLE_KHR | op::FUNCTION_PARAMETER
+    ) {
         return false;
     }
     let class = (target.opcode() == op::VARIABLE).then(|| target.word(3));
     if module.words[1] >= 0x10400 && matches!(class, Some(class::FUNCTION | class::PRIVATE)) {
         return true;
     }
-    if blocks.contains(&target.ty) {
+    if blocks.contains(&target.ty) || module.untyped(target.ty) {
         return true;
     }
     let Some((class::UNIFORM_CONSTANT, mut ty)) = module.pointer(target.ty) else {

@@ -183,7 +183,7 @@ fn selects(module: &Checked<'_>, item: &Item<'_>) -> bool {
     let late = module.words[1] >= 0x10400;
     let bindless = module.capabilities.contains(&capability::BINDLESS_TEXTURE_NV);
     let (result, vector) = match module.opcode(item.ty) {
-        op::TYPE_POINTER => (module.physical || module.variable_pointers(), false),
+        op::TYPE_POINTER | op::TYPE_UNTYPED_POINTER_KHR => (module.physical || module.variable_pointers(), false),
         op::TYPE_IMAGE | op::TYPE_SAMPLER | op::TYPE_SAMPLED_IMAGE => (bindless, false),
         op::TYPE_VECTOR => (true, true),
         op::TYPE_BOOL | op::TYPE_INT | op::TYPE_FLOAT => (true, false),
@@ -200,7 +200,7 @@ fn selects(module: &Checked<'_>, item: &Item<'_>) -> bool {
 /// Whether a type can be bitcast to another.
 fn casts(module: &Checked<'_>, item: &Item<'_>) -> bool {
     let from = module.type_of(item.word(3));
-    let pointer = |ty| module.pointer(ty).is_some();
+    let pointer = |ty| module.class_of(ty).is_some();
     let number = |ty| matches!(module.form(ty).base, Base::Int | Base::Float);
     let physical = module.words[1] >= 0x10500 || module.extends("SPV_KHR_physical_storage_buffer");
     // The integer width of an address.

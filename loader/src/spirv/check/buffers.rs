@@ -10,7 +10,7 @@ const MAX_DEPTH: u32 = 32;
 /// Checks every variable of a buffer's storage class.
 pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
     let mut blocks = Blocks::default();
-    for variable in index.globals() {
+    for variable in module.globals() {
         let mut id = variable.pointee;
         if matches!(index.opcode(id), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) {
             id = index.declaration(id).and_then(|node| node.operand(1)).unwrap_or(0);

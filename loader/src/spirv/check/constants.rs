@@ -46,11 +46,14 @@ fn nullable(module: &Checked<'_>, ty: u32) -> bool {
             | op::TYPE_DEVICE_EVENT
             | op::TYPE_RESERVE_ID
             | op::TYPE_QUEUE => {}
-            op::TYPE_ARRAY | op::TYPE_MATRIX | op::TYPE_VECTOR | op::TYPE_COOPERATIVE_MATRIX_NV => {
-                open.push(item.word(2))
-            }
+            op::TYPE_ARRAY
+            | op::TYPE_MATRIX
+            | op::TYPE_VECTOR
+            | op::TYPE_COOPERATIVE_MATRIX_NV
+            | op::TYPE_COOPERATIVE_MATRIX_KHR
+            | op::TYPE_COOPERATIVE_VECTOR_NV => open.push(item.word(2)),
             op::TYPE_STRUCT => open.extend(item.args()),
-            op::TYPE_POINTER if item.word(2) != class::PHYSICAL_STORAGE_BUFFER => {}
+            op::TYPE_POINTER | op::TYPE_UNTYPED_POINTER_KHR if item.word(2) != class::PHYSICAL_STORAGE_BUFFER => {}
             _ => return false,
         }
     }

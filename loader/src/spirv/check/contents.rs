@@ -5,28 +5,30 @@ use crate::spirv::ids::Ids;
 use crate::spirv::{capability, class, op};
 
 /// An 8-bit integer.
-pub(super) const INT_8: u8 = 1;
+pub(super) const INT_8: u16 = 1;
 /// A 16-bit integer.
-pub(super) const INT_16: u8 = 2;
+pub(super) const INT_16: u16 = 2;
 /// A 16-bit float.
-pub(super) const FLOAT_16: u8 = 4;
+pub(super) const FLOAT_16: u16 = 4;
 /// A 32-bit integer.
-pub(super) const INT_32: u8 = 8;
+pub(super) const INT_32: u16 = 8;
 /// An array of unknown length; not through pointers.
-pub(super) const RUNTIME_ARRAY: u8 = 16;
+pub(super) const RUNTIME_ARRAY: u16 = 16;
 /// An opaque type, accessed by handle; not through pointers.
-pub(super) const OPAQUE: u8 = 32;
+pub(super) const OPAQUE: u16 = 32;
 /// A bool; not through pointers.
-pub(super) const BOOL: u8 = 64;
+pub(super) const BOOL: u16 = 64;
 
 /// A pointer to a physical storage buffer; not through pointers.
-pub(super) const ADDRESS: u8 = 128;
+pub(super) const ADDRESS: u16 = 128;
+/// A cooperative matrix or vector; not through pointers.
+pub(super) const COOPERATIVE: u16 = 256;
 
 /// Properties that a pointer does not inherit from its pointee.
-const NOT_THROUGH_POINTERS: u8 = RUNTIME_ARRAY | OPAQUE | BOOL | ADDRESS;
+const NOT_THROUGH_POINTERS: u16 = RUNTIME_ARRAY | OPAQUE | BOOL | ADDRESS | COOPERATIVE;
 
 /// The contents of each type, in one pass over the declarations.
-pub(super) fn of_types(module: &Checked<'_>) -> Ids<u8> {
+pub(super) fn of_types(module: &Checked<'_>) -> Ids<u16> {
     let mut held = Ids::new(module.words.len(), module.words[3], 0);
     let mut forward = std::collections::HashSet::new();
     let first = module.first_function.min(module.items.len());
@@ -46,7 +48,7 @@ pub(super) fn of_types(module: &Checked<'_>) -> Ids<u8> {
     held
 }
 
-fn of_type(item: &Item<'_>, held: &Ids<u8>, through: bool) -> u8 {
+fn of_type(item: &Item<'_>, held: &Ids<u16>, through: bool) -> u16 {
     match item.opcode() {
         op::TYPE_BOOL => BOOL,
         op::TYPE_INT => match item.word(2) {
@@ -56,11 +58,10 @@ fn of_type(item: &Item<'_>, held: &Ids<u8>, through: bool) -> u8 {
             _ => 0,
         },
         op::TYPE_FLOAT if item.word(2) == 16 => FLOAT_16,
-        op::TYPE_VECTOR
-        | op::TYPE_MATRIX
-        | op::TYPE_ARRAY
-        | op::TYPE_COOPERATIVE_MATRIX_NV
-        | op::TYPE_COOPERATIVE_MATRIX_KHR => held.get(item.word(2)),
+        op::TYPE_VECTOR | op::TYPE_MATRIX | op::TYPE_ARRAY => held.get(item.word(2)),
+        op::TYPE_COOPERATIVE_MATRIX_NV | op::TYPE_COOPERATIVE_MATRIX_KHR | op::TYPE_COOPERATIVE_VECTOR_NV => {
+            held.get(item.word(2)) | COOPERATIVE
+        }
         op::TYPE_IMAGE | op::TYPE_SAMPLED_IMAGE => held.get(item.word(2)) | OPAQUE,
         op::TYPE_SAMPLER
         | op::TYPE_OPAQUE
@@ -94,7 +95,7 @@ pub(super) fn widest(module: &Checked<'_>) -> Ids<u8> {
     for item in &module.items[..first] {
         let bytes = match item.opcode() {
             op::TYPE_INT | op::TYPE_FLOAT => (item.word(2) / 8).min(255) as u8,
-            op::TYPE_POINTER => 8,
+            op::TYPE_POINTER | op::TYPE_UNTYPED_POINTER_KHR => 8,
             op::TYPE_VECTOR | op::TYPE_MATRIX | op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY => widest.get(item.word(2)),
             op::TYPE_STRUCT => item.args().iter().map(|id| widest.get(*id)).max().unwrap_or(0),
             // Declared later.
@@ -111,14 +112,14 @@ pub(super) fn widest(module: &Checked<'_>) -> Ids<u8> {
 
 impl Checked<'_> {
     /// Whether a type contains any of these.
-    pub(super) fn holds(&self, ty: u32, any: u8) -> bool {
+    pub(super) fn holds(&self, ty: u32, any: u16) -> bool {
         self.held.get(ty) & any != 0
     }
 
     /// Whether a shader's type contains numbers that may only be stored and converted, because the capability for
     /// arithmetic on them is missing.
     pub(super) fn limited(&self, ty: u32) -> bool {
-        const ROWS: [(u8, u32); 3] = [
+        const ROWS: [(u16, u32); 3] = [
             (INT_8, capability::INT_8),
             (INT_16, capability::INT_16),
             (FLOAT_16, capability::FLOAT_16),

@@ -35,7 +35,7 @@ struct Reach {
 }
 
 pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
-    let uses = Uses::of(module, index);
+    let uses = Uses::of(module);
     let entries: Vec<Item> = of_opcode(module, op::ENTRY_POINT);
     let modes = modes::check(module, &entries);
     callers(module, &entries, &uses);
@@ -47,8 +47,11 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
     }
     // Several entry points may share a function.
     let mut reach: HashMap<u32, Reach> = HashMap::new();
+    let variables = module.globals();
     for entry in entries {
-        let reach = &*reach.entry(entry.word(2)).or_insert_with_key(|f| uses.reach(*f, index));
+        let reach = &*reach
+            .entry(entry.word(2))
+            .or_insert_with_key(|f| uses.reach(*f, &variables));
         interface(module, &entry, reach);
         workgroup_blocks(module, &entry);
         let of_default = modes
@@ -109,7 +112,7 @@ fn callers(module: &mut Checked<'_>, entries: &[Item<'_>], uses: &Uses) {
 }
 
 impl Uses {
-    fn of(module: &Checked<'_>, index: &ModuleIndex) -> Self {
+    fn of(module: &Checked<'_>) -> Self {
         let mut uses = Self {
             calls: HashMap::new(),
             globals: HashMap::new(),
@@ -118,15 +121,17 @@ impl Uses {
             sizes: built_ins::workgroup_sizes(module).collect(),
             strict: applied::without_default(module).collect(),
         };
-        let variables = index.variables().filter_map(|node| node.operand(1));
+        let variables = module.globals();
         let marked = uses.sizes.iter().chain(&uses.strict).copied();
-        let globals: HashSet<u32> = variables.chain(marked).collect();
+        let globals: HashSet<u32> = variables.iter().map(|variable| variable.id).chain(marked).collect();
         // Constants and variables that refer to another global variable count as uses of it.
         let mut through: HashMap<u32, Vec<u32>> = HashMap::new();
         let first = module.first_function.min(module.items.len());
         for item in &module.items[..first] {
             let of = item.opcode();
-            if of == op::VARIABLE || (op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP).contains(&of) {
+            if matches!(of, op::VARIABLE | op::UNTYPED_VARIABLE_KHR)
+                || (op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP).contains(&of)
+            {
                 let mut named = Vec::new();
                 for id in module.used(item) {
                     named.extend(globals.get(&id));
@@ -209,7 +214,7 @@ impl Uses {
     }
 
     /// What a function and its callees use.
-    fn reach(&self, function: u32, index: &ModuleIndex) -> Reach {
+    fn reach(&self, function: u32, variables: &[Located]) -> Reach {
         let (mut reached, mut open) = (HashSet::new(), vec![function]);
         let mut globals: HashSet<u32> = HashSet::new();
         let mut opcodes = HashMap::new();
@@ -224,7 +229,7 @@ impl Uses {
                 }
             }
         }
-        let classed = index.globals().filter(|v| globals.contains(&v.id));
+        let classed = variables.iter().filter(|v| globals.contains(&v.id));
         Reach {
             globals: classed.map(|v| (v.id, v.class)).collect(),
             opcodes,

@@ -54,10 +54,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
             let why = "this storage class has no explicit layout, which untyped pointers need";
             module.fail("vulkan-explicit-layout", &item, why);
         }
-        if item.opcode() != op::VARIABLE {
-            continue;
-        }
-        let Some((class, pointee)) = module.pointer(item.ty) else {
+        let Some((class, pointee)) = module.variable(&item) else {
             continue;
         };
         if laid.contains(&pointee) && !allows(module, class) {

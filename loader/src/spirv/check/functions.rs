@@ -38,7 +38,7 @@ pub(super) fn functions(module: &Checked<'_>, item: &Item<'_>, place: Place) -> 
             )
         })
         .or_else(|| {
-            let pointer = !module.physical && module.opcode(owner.ty) == op::TYPE_POINTER;
+            let pointer = !module.physical && module.class_of(owner.ty).is_some();
             when(pointer && !module.variable_pointers(), "a function returns a pointer")
         }),
         op::BRANCH_CONDITIONAL => when(
@@ -147,7 +147,7 @@ fn call(module: &Checked<'_>, item: &Item<'_>) -> Why {
 
 /// Without physical addressing, pointer arguments are whole memory objects or variable pointers.
 fn pointer_argument(module: &Checked<'_>, id: u32) -> Why {
-    let (class, _) = module.pointer(module.type_of(id)).filter(|_| !module.physical)?;
+    let class = module.class_of(module.type_of(id)).filter(|_| !module.physical)?;
     let variable = match class {
         class::STORAGE_BUFFER => module.variable_pointers(),
         class::WORKGROUP => module.capabilities.contains(&capability::VARIABLE_POINTERS),
@@ -158,7 +158,10 @@ fn pointer_argument(module: &Checked<'_>, id: u32) -> Why {
         class::STORAGE_BUFFER => variable,
         _ => false,
     };
-    let whole = matches!(module.opcode(id), op::VARIABLE | op::FUNCTION_PARAMETER);
+    let whole = matches!(
+        module.opcode(id),
+        op::VARIABLE | op::UNTYPED_VARIABLE_KHR | op::FUNCTION_PARAMETER
+    );
     when(!passed, &format!("%{id} points to a storage class that is not passed"))
         .or_else(|| when(!whole && !variable, &format!("%{id} points into a variable")))
 }
@@ -203,7 +206,7 @@ fn switch(module: &Checked<'_>, item: &Item<'_>) -> Why {
 }
 
 fn phi(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let pointer = module.opcode(item.ty) == op::TYPE_POINTER && !module.physical;
+    let pointer = module.class_of(item.ty).is_some() && !module.physical;
     let opaque = matches!(
         module.opcode(item.ty),
         op::TYPE_SAMPLED_IMAGE | op::TYPE_IMAGE | op::TYPE_SAMPLER

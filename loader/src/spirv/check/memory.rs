@@ -1,41 +1,109 @@
 //! Variables, loads and stores, copies, and their pointers.
 
-use super::contents::{BOOL, RUNTIME_ARRAY};
-use super::form::{Base, Form, Why, when};
-use super::pointers::VARIABLE;
-use super::{Checked, Item, scopes};
-use crate::spirv::operand::{ALIGNED, AVAILABLE, VISIBLE, access_words};
-use crate::spirv::{capability, class, decoration as dec, op};
+use super::access::{Way, access, logical};
+use super::contents::{BOOL, COOPERATIVE, RUNTIME_ARRAY};
+use super::form::{Base, Why, when};
+use super::{Checked, Item, chains};
+use crate::spirv::operand::{AVAILABLE, VISIBLE, access_words};
+use crate::spirv::{Located, capability, class, decoration as dec, op};
+
+impl Checked<'_> {
+    /// Whether a type is that of pointers whose pointee type is given by each access.
+    pub(super) fn untyped(&self, ty: u32) -> bool {
+        self.opcode(ty) == op::TYPE_UNTYPED_POINTER_KHR
+    }
+
+    /// The storage class of a pointer type, typed or not.
+    pub(super) fn class_of(&self, ty: u32) -> Option<u32> {
+        let item = self.def(ty)?;
+        matches!(item.opcode(), op::TYPE_POINTER | op::TYPE_UNTYPED_POINTER_KHR).then(|| item.word(2))
+    }
+
+    /// The type of what a pointer points to; 0 if unknown.
+    fn pointee(&self, pointer: u32) -> u32 {
+        self.pointer(self.type_of(pointer)).map_or(0, |(_, pointee)| pointee)
+    }
+
+    /// The storage class of a variable, and the type of its data; 0 if an untyped one has none.
+    pub(super) fn variable(&self, item: &Item<'_>) -> Option<(u32, u32)> {
+        match item.opcode() {
+            op::VARIABLE => self.pointer(item.ty),
+            op::UNTYPED_VARIABLE_KHR if self.untyped(item.ty) => Some((self.class_of(item.ty)?, item.word(4))),
+            _ => None,
+        }
+    }
+
+    /// The global variables, typed or not.
+    pub(super) fn globals(&self) -> Vec<Located> {
+        let first = self.first_function.min(self.items.len());
+        let variables = self.items[..first].iter().filter_map(|item| {
+            let (class, pointee) = self.variable(item)?;
+            Some(Located {
+                id: item.result,
+                pointee,
+                class,
+                position: item.position,
+            })
+        });
+        variables.collect()
+    }
+}
 
 /// Checks a memory instruction.
 pub(super) fn memory(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    // An untyped pointer's pointee type is given by each access.
-    let untyped = |id: &u32| module.opcode(module.type_of(*id)) == op::TYPE_UNTYPED_POINTER_KHR;
-    if item.args().iter().take(2).any(untyped) {
-        return None;
-    }
     match item.opcode() {
-        op::VARIABLE => variable(module, item),
+        op::VARIABLE => variable(module, item, item.words.get(4).copied()),
+        op::UNTYPED_VARIABLE_KHR => {
+            untyped_variable(module, item).or_else(|| variable(module, item, item.words.get(5).copied()))
+        }
         op::LOAD => load(module, item),
         op::STORE => store(module, item),
         op::COPY_MEMORY | op::COPY_MEMORY_SIZED => copy(module, item),
-        op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN | op::PTR_ACCESS_CHAIN | op::IN_BOUNDS_PTR_ACCESS_CHAIN => {
-            chain(module, item)
-        }
-        op::ARRAY_LENGTH => array_length(module, item),
+        op::ACCESS_CHAIN
+        | op::IN_BOUNDS_ACCESS_CHAIN
+        | op::PTR_ACCESS_CHAIN
+        | op::IN_BOUNDS_PTR_ACCESS_CHAIN
+        | op::UNTYPED_ACCESS_CHAIN_KHR
+        | op::UNTYPED_IN_BOUNDS_ACCESS_CHAIN_KHR
+        | op::UNTYPED_PTR_ACCESS_CHAIN_KHR
+        | op::UNTYPED_IN_BOUNDS_PTR_ACCESS_CHAIN_KHR => chains::chain(module, item),
+        op::RAW_ACCESS_CHAIN_NV => chains::raw(module, item),
+        op::ARRAY_LENGTH | op::UNTYPED_ARRAY_LENGTH_KHR => chains::array_length(module, item),
         _ => None,
     }
 }
 
-fn variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let Some((class, pointee)) = module.pointer(item.ty) else {
+/// The data type of an untyped variable.
+fn untyped_variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let whole = matches!(item.word(3), class::FUNCTION | class::PRIVATE | class::WORKGROUP);
+    match item.words.get(4) {
+        Some(data) => when(!module.is_type(*data), "the data type is not a type"),
+        None => when(
+            whole || module.vulkan.is_some(),
+            "a variable of this storage class, and any of Vulkan, has a data type",
+        ),
+    }
+}
+
+/// The untyped variables of a workgroup that an entry point lists.
+pub(super) fn listed(module: &Checked<'_>, entry: &Item<'_>) -> Why {
+    module.used(entry).find_map(|id| {
+        let item = module.definition(id)?;
+        let (class, data) = module.variable(item)?;
+        let block = module.opcode(data) == op::TYPE_STRUCT && module.decorated(data, dec::BLOCK);
+        let open = item.opcode() == op::UNTYPED_VARIABLE_KHR && class == class::WORKGROUP && !block;
+        (open && module.shader).then(|| format!("the workgroup's untyped variable %{id} is not a block"))
+    })
+}
+
+fn variable(module: &Checked<'_>, item: &Item<'_>, initializer: Option<u32>) -> Why {
+    let Some((class, pointee)) = module.variable(item) else {
         return Some("the result type is not a pointer".to_owned());
     };
     let local = module
         .items
         .get(module.first_function)
         .is_some_and(|first| item.position > first.position);
-    let initializer = item.words.get(4).copied();
     when(
         class != item.word(3),
         "the result type is not a pointer of that storage class",
@@ -63,8 +131,8 @@ fn variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
     .or_else(|| {
         let whole = matches!(class, class::FUNCTION | class::PRIVATE);
         when(
-            !whole && holds_matrix_of_group(module, pointee),
-            "a cooperative matrix is in Function or Private storage",
+            !whole && module.holds(pointee, COOPERATIVE),
+            "a cooperative matrix or vector is in Function or Private storage",
         )
     })
     .or_else(|| small(module, class, pointee))
@@ -72,8 +140,7 @@ fn variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
 
 /// Whether a bool is visible outside the shader: inputs and outputs allow it only in built-in variables.
 fn bool_outside(module: &Checked<'_>, item: &Item<'_>, class: u32, pointee: u32) -> bool {
-    const OUTSIDE: [u32; 8] = [
-        class::UNIFORM_CONSTANT,
+    const OUTSIDE: [u32; 7] = [
         class::INPUT,
         class::UNIFORM,
         class::OUTPUT,
@@ -110,7 +177,7 @@ fn bool_in(module: &Checked<'_>, ty: u32, passed: bool) -> bool {
 
 fn initialized(module: &Checked<'_>, initializer: u32, class: u32, pointee: u32) -> Why {
     let def = module.def(initializer)?;
-    let global = def.opcode() == op::VARIABLE && def.word(3) != class::FUNCTION;
+    let global = matches!(def.opcode(), op::VARIABLE | op::UNTYPED_VARIABLE_KHR) && def.word(3) != class::FUNCTION;
     const NEVER: [u32; 3] = [class::INPUT, class::TASK_PAYLOAD_WORKGROUP, class::HIT_OBJECT_ATTRIBUTE];
     when(
         !global && !module.is_constant(initializer),
@@ -169,21 +236,6 @@ pub(super) fn to_buffer(module: &Checked<'_>, ty: u32, id: u32, either: [u32; 2]
     .or_else(|| when(given == 2, &format!("{names}, not both")))
 }
 
-fn holds_matrix_of_group(module: &Checked<'_>, ty: u32) -> bool {
-    let mut open = vec![ty];
-    let mut seen = std::collections::HashSet::new();
-    let any = module.capabilities.contains(&capability::COOPERATIVE_MATRIX_NV);
-    while let Some(item) = open.pop().filter(|_| any).and_then(|ty| module.def(ty)) {
-        match item.opcode() {
-            op::TYPE_COOPERATIVE_MATRIX_NV => return true,
-            op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY if seen.insert(item.result) => open.push(item.word(2)),
-            op::TYPE_STRUCT if seen.insert(item.result) => open.extend(item.args()),
-            _ => {}
-        }
-    }
-    false
-}
-
 /// Small numbers occur only in storage classes that a capability allows.
 fn small(module: &Checked<'_>, mut class: u32, pointee: u32) -> Why {
     use super::contents::{FLOAT_16, INT_8, INT_16};
@@ -203,82 +255,65 @@ fn small(module: &Checked<'_>, mut class: u32, pointee: u32) -> Why {
         op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY => module.def(ty).map_or(0, |item| item.word(2)),
         _ => ty,
     };
-    let buffer = module.decorated(element, dec::BUFFER_BLOCK);
-    let rows: [(bool, [u32; 4], u32); 2] = [
-        (
-            bits_16,
-            [
-                capability::STORAGE_BUFFER_16,
-                capability::STORAGE_UNIFORM_16,
-                capability::STORAGE_PUSH_CONSTANT_16,
-                capability::WORKGROUP_EXPLICIT_LAYOUT_16,
-            ],
-            capability::STORAGE_INPUT_OUTPUT_16,
-        ),
-        (
-            bits_8,
-            [
-                capability::STORAGE_BUFFER_8,
-                capability::STORAGE_UNIFORM_8,
-                capability::STORAGE_PUSH_CONSTANT_8,
-                capability::WORKGROUP_EXPLICIT_LAYOUT_8,
-            ],
-            u32::MAX,
-        ),
-    ];
-    rows.iter()
-        .filter(|row| row.0)
-        .find_map(|(_, [storage, uniform, push, workgroup], passed)| {
-            let allowed = match class {
-                class::STORAGE_BUFFER | class::PHYSICAL_STORAGE_BUFFER => has(*storage),
-                class::UNIFORM => has(*uniform) || has(*storage) && buffer,
-                class::PUSH_CONSTANT => has(*push),
-                class::WORKGROUP => has(*workgroup),
-                class::INPUT | class::OUTPUT => has(*passed),
-                _ => false,
-            };
-            when(
-                !allowed,
-                "numbers of 8 or 16 bits need a capability in this storage class",
-            )
-        })
-}
-
-/// Opcodes that yield pointers without physical addressing; with variable pointers those of
-/// [`VARIABLE`] too.
-const LOGICAL: [u16; 7] = [
-    op::VARIABLE,
-    op::ACCESS_CHAIN,
-    op::IN_BOUNDS_ACCESS_CHAIN,
-    op::FUNCTION_PARAMETER,
-    op::IMAGE_TEXEL_POINTER,
-    op::COPY_OBJECT,
-    op::RAW_ACCESS_CHAIN_NV,
-];
-
-/// Without physical addressing a pointer comes from a variable, parameter or access chain.
-fn logical(module: &Checked<'_>, id: u32) -> Why {
-    let kind = module.opcode(id);
-    let from = LOGICAL.contains(&kind) || module.variable_pointers() && VARIABLE.contains(&kind);
+    if class == class::UNIFORM && module.decorated(element, dec::BUFFER_BLOCK) {
+        // The older name of storage buffers.
+        class = class::STORAGE_BUFFER;
+    }
     when(
-        !module.physical && !from,
-        "the pointer does not come from an instruction that yields one",
+        bits_16 && !stored(module, class, &BITS_16) || bits_8 && !stored(module, class, &BITS_8),
+        "numbers of 8 or 16 bits need a capability in this storage class",
     )
 }
 
+/// The capabilities by which small numbers are in storage buffers, uniform buffers, push constants, workgroup memory,
+/// and inputs and outputs.
+type Stored = [u32; 5];
+
+const BITS_16: Stored = [
+    capability::STORAGE_BUFFER_16,
+    capability::STORAGE_UNIFORM_16,
+    capability::STORAGE_PUSH_CONSTANT_16,
+    capability::WORKGROUP_EXPLICIT_LAYOUT_16,
+    capability::STORAGE_INPUT_OUTPUT_16,
+];
+const BITS_8: Stored = [
+    capability::STORAGE_BUFFER_8,
+    capability::STORAGE_UNIFORM_8,
+    capability::STORAGE_PUSH_CONSTANT_8,
+    capability::WORKGROUP_EXPLICIT_LAYOUT_8,
+    u32::MAX,
+];
+
+/// Whether small numbers may be in a storage class.
+fn stored(module: &Checked<'_>, class: u32, by: &Stored) -> bool {
+    let at = match class {
+        class::STORAGE_BUFFER | class::PHYSICAL_STORAGE_BUFFER => 0,
+        class::UNIFORM => 1,
+        class::PUSH_CONSTANT => 2,
+        class::WORKGROUP => 3,
+        class::INPUT | class::OUTPUT => 4,
+        _ => return false,
+    };
+    module.capabilities.contains(&by[at])
+}
+
 fn load(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let Some((class, pointee)) = module.pointer(module.type_of(item.word(3))) else {
+    let ty = module.type_of(item.word(3));
+    let Some(class) = module.class_of(ty) else {
         return Some("loads from no pointer".to_owned());
     };
     logical(module, item.word(3))
-        .or_else(|| when(pointee != item.ty, "the result type is not the pointee type"))
+        .or_else(|| {
+            let other = module.pointer(ty).is_some_and(|(_, pointee)| pointee != item.ty);
+            when(other, "the result type is not the pointee type")
+        })
         .or_else(|| {
             when(
                 module.holds(item.ty, RUNTIME_ARRAY),
                 "an array of unknown length cannot be loaded",
             )
         })
-        .or_else(|| access(module, item, 4, &[class], true))
+        .or_else(|| access(module, item, 4, &[class], Way::Load))
         .or_else(|| {
             let whole = matches!(
                 module.opcode(item.ty),
@@ -292,9 +327,12 @@ fn load(module: &Checked<'_>, item: &Item<'_>) -> Why {
 }
 
 fn store(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let Some((class, pointee)) = module.pointer(module.type_of(item.word(1))) else {
+    let (ty, object) = (module.type_of(item.word(1)), module.type_of(item.word(2)));
+    let Some(class) = module.class_of(ty) else {
         return Some("stores to no pointer".to_owned());
     };
+    // An untyped pointer's pointee type is given by each access.
+    let pointee = module.pointer(ty).map_or(object, |(_, pointee)| pointee);
     const READ_ONLY: [u32; 4] = [
         class::UNIFORM_CONSTANT,
         class::INPUT,
@@ -319,7 +357,7 @@ fn store(module: &Checked<'_>, item: &Item<'_>) -> Why {
         .or_else(|| when(READ_ONLY.contains(&class), "the storage class cannot be written"))
         .or_else(|| {
             when(
-                module.opcode(pointee) == op::TYPE_VOID || pointee != module.type_of(item.word(2)),
+                module.opcode(pointee) == op::TYPE_VOID || pointee != object,
                 "the object's type is not the pointee type",
             )
         })
@@ -330,7 +368,7 @@ fn store(module: &Checked<'_>, item: &Item<'_>) -> Why {
                 "Vulkan's uniform blocks cannot be written",
             )
         })
-        .or_else(|| access(module, item, 3, &[class], false))
+        .or_else(|| access(module, item, 3, &[class], Way::Store))
 }
 
 /// Whether a pointer leads into a Block variable.
@@ -345,8 +383,12 @@ fn in_block(module: &Checked<'_>, mut id: u32) -> bool {
             | op::COPY_OBJECT => {
                 id = item.word(3);
             }
-            op::VARIABLE => {
-                let mut ty = module.pointer(item.ty).map_or(0, |(_, pointee)| pointee);
+            op::UNTYPED_ACCESS_CHAIN_KHR
+            | op::UNTYPED_IN_BOUNDS_ACCESS_CHAIN_KHR
+            | op::UNTYPED_PTR_ACCESS_CHAIN_KHR
+            | op::UNTYPED_IN_BOUNDS_PTR_ACCESS_CHAIN_KHR => id = item.word(4),
+            op::VARIABLE | op::UNTYPED_VARIABLE_KHR => {
+                let mut ty = module.variable(&item).map_or(0, |(_, pointee)| pointee);
                 if matches!(module.opcode(ty), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) {
                     ty = module.def(ty).map_or(0, |array| array.word(2));
                 }
@@ -359,21 +401,28 @@ fn in_block(module: &Checked<'_>, mut id: u32) -> bool {
 }
 
 fn copy(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let [target, source] = [item.word(1), item.word(2)].map(|id| module.pointer(module.type_of(id)));
-    let (Some((to, target)), Some((from, source))) = (target, source) else {
+    let [to, from] = [1, 2].map(|at| module.class_of(module.type_of(item.word(at))));
+    let (Some(to), Some(from)) = (to, from) else {
         return Some("copies between two pointers".to_owned());
     };
+    let [target, source] = [1, 2].map(|at| module.pointee(item.word(at)));
+    let typed: Vec<u32> = [target, source].into_iter().filter(|ty| *ty != 0).collect();
     let sized = item.opcode() == op::COPY_MEMORY_SIZED;
     let at = if sized { 4 } else { 3 };
-    let apart = !sized && (target != source || module.opcode(target) == op::TYPE_VOID);
-    when(apart, "the pointers point to different types")
-        .or_else(|| if sized { size(module, item.word(3)) } else { None })
+    let void = typed.iter().any(|ty| module.opcode(*ty) == op::TYPE_VOID);
+    let apart = typed.windows(2).any(|pair| pair[0] != pair[1]);
+    when(!sized && (apart || void), "the pointers point to different types")
+        .or_else(|| when(!sized && typed.is_empty(), "neither pointer tells the type to copy"))
+        .or_else(|| match sized {
+            true => size(module, item.word(3), [to, from]),
+            false => None,
+        })
         .or_else(|| {
             let first = *item.words.get(at)?;
             let next = at + access_words(first);
             let second = item.words.get(next).copied();
-            access(module, item, at, &[to, from], false)
-                .or_else(|| second.and_then(|_| access(module, item, next, &[to, from], false)))
+            access(module, item, at, &[to, from], Way::Copy)
+                .or_else(|| second.and_then(|_| access(module, item, next, &[to, from], Way::Copy)))
                 .or_else(|| {
                     let late = module.words[1] >= 0x10400;
                     when(second.is_some() && !late, "two memory accesses need version 1.4")
@@ -397,8 +446,8 @@ fn copy(module: &Checked<'_>, item: &Item<'_>) -> Why {
         })
 }
 
-/// A byte count for copies.
-fn size(module: &Checked<'_>, id: u32) -> Why {
+/// A byte count for copies between two storage classes.
+fn size(module: &Checked<'_>, id: u32, classes: [u32; 2]) -> Why {
     let def = module.def(id)?;
     let signed = module.def(def.ty).is_some_and(|ty| ty.word(3) == 1);
     let zero = match def.opcode() {
@@ -409,157 +458,15 @@ fn size(module: &Checked<'_>, id: u32) -> Why {
     let negative = def.opcode() == op::CONSTANT && signed && def.words.last().is_some_and(|word| word >> 31 == 1);
     when(!module.of(id).scalar(Base::Int), "the size is not an integer")
         .or_else(|| when(zero || negative, "the size is not above 0"))
-}
-
-const NON_PRIVATE: u32 = 0x20;
-
-/// Checks the memory access at a word of an instruction; `classes` are the storage classes of its pointers. Without an
-/// access nothing is required, except for physical buffers.
-fn access(module: &Checked<'_>, item: &Item<'_>, at: usize, classes: &[u32], loads: bool) -> Why {
-    let mask = item.words.get(at).copied().unwrap_or(0);
-    let physical = classes.contains(&class::PHYSICAL_STORAGE_BUFFER);
-    if physical && mask & ALIGNED == 0 {
-        return Some("access to a physical storage buffer must be Aligned".to_owned());
-    }
-    let aligned = item.word(at + 1);
-    if mask & ALIGNED != 0 && module.vulkan.is_some() && !aligned.is_power_of_two() {
-        return Some(format!("Aligned {aligned} is not a power of two"));
-    }
-    if physical && module.vulkan.is_some() {
-        let pointers = [1, 2, 3].map(|word| module.pointer(module.type_of(item.word(word))));
-        let mut widths = pointers
-            .iter()
-            .flatten()
-            .filter(|(class, _)| *class == class::PHYSICAL_STORAGE_BUFFER)
-            .map(|(_, pointee)| u32::from(module.widest.get(*pointee)));
-        if let Some(width) = widths.find(|width| aligned < *width) {
-            return Some(format!("Aligned {aligned} is less than the {width} bytes of a scalar"));
-        }
-    }
-    if mask & (AVAILABLE | VISIBLE | NON_PRIVATE) == 0 {
-        return None;
-    }
-    let stores = item.opcode() == op::STORE;
-    let scope = |bit: u32| item.word(at + access_words(mask & (bit - 1)));
-    const SHARED: [u32; 7] = [
-        class::UNIFORM,
-        class::WORKGROUP,
-        class::CROSS_WORKGROUP,
-        class::GENERIC,
-        class::IMAGE,
-        class::STORAGE_BUFFER,
-        class::PHYSICAL_STORAGE_BUFFER,
-    ];
-    when(
-        mask & AVAILABLE != 0 && loads || mask & VISIBLE != 0 && stores,
-        "stores are made available, and visible to loads",
-    )
-    .or_else(|| {
-        when(
-            mask & NON_PRIVATE == 0,
-            "availability and visibility require NonPrivatePointer",
-        )
-    })
-    .or_else(|| {
-        let bits = [AVAILABLE, VISIBLE].into_iter().filter(|bit| mask & bit != 0);
-        bits.map(scope).find_map(|id| scopes::memory(module, id))
-    })
-    .or_else(|| {
-        let shared = classes.iter().all(|class| SHARED.contains(class));
-        when(!shared, "NonPrivatePointer belongs to memory that is shared")
-    })
-}
-
-fn chain(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let Some((class, mut ty)) = module.pointer(module.type_of(item.word(3))) else {
-        return Some("the base is not a pointer".to_owned());
-    };
-    let element = item.name().contains("Ptr");
-    if item.opcode() == op::PTR_ACCESS_CHAIN && !module.physical && !module.variable_pointers() {
-        return Some("a chain from a pointer's element needs variable pointers".to_owned());
-    }
-    if element && !module.of(item.word(4)).scalar(Base::Int) {
-        return Some("the element is not an integer".to_owned());
-    }
-    let indices = item.words.get(if element { 5 } else { 4 }..).unwrap_or(&[]);
-    if indices.len() > 255 {
-        return Some("more than 255 indices".to_owned());
-    }
-    for id in indices {
-        if !module.of(*id).scalar(Base::Int) {
-            return Some(format!("index %{id} is not an integer"));
-        }
-        match module.member(ty, module.constant(*id), false) {
-            Some(member) => ty = member,
-            None => return Some(format!("index %{id} reaches no member")),
-        }
-    }
-    when(
-        module.pointer(item.ty) != Some((class, ty)),
-        "the result type is not a pointer to the indexed type",
-    )
-    .or_else(|| {
-        if item.opcode() == op::PTR_ACCESS_CHAIN {
-            strided(module, item, class)
-        } else {
-            None
-        }
-    })
-}
-
-/// Whether a constant integer is negative.
-pub(super) fn negative(module: &Checked<'_>, id: u32) -> bool {
-    let Some(item) = module.def(id).filter(|item| item.opcode() == op::CONSTANT) else {
-        return false;
-    };
-    let signed = module.def(item.ty).is_some_and(|ty| ty.word(3) == 1);
-    signed && item.words.last().is_some_and(|word| word >> 31 == 1)
-}
-
-/// `OpPtrAccessChain` requires an array stride on the pointer type.
-fn strided(module: &Checked<'_>, item: &Item<'_>, class: u32) -> Why {
-    let workgroup = class == class::WORKGROUP && module.capabilities.contains(&capability::WORKGROUP_EXPLICIT_LAYOUT);
-    let laid_out = matches!(
-        class,
-        class::UNIFORM | class::STORAGE_BUFFER | class::PHYSICAL_STORAGE_BUFFER | class::PUSH_CONSTANT
-    );
-    let base = module.type_of(item.word(3));
-    when(
-        module.shader && (laid_out || workgroup) && !module.decorated(base, dec::ARRAY_STRIDE),
-        "the base's pointer type has no ArrayStride",
-    )
-    .or_else(|| {
-        let fits = match class {
-            class::WORKGROUP => module.capabilities.contains(&capability::VARIABLE_POINTERS),
-            class::STORAGE_BUFFER => module.variable_pointers(),
-            _ => class == class::PHYSICAL_STORAGE_BUFFER,
-        };
-        when(
-            module.vulkan.is_some() && !fits,
-            "Vulkan steps over elements of buffers and, with variable pointers, of workgroups",
-        )
-    })
-}
-
-fn array_length(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let (_, ty) = module.pointer(module.type_of(item.word(3))).unwrap_or_default();
-    let members = module
-        .def(ty)
-        .filter(|t| t.opcode() == op::TYPE_STRUCT)
-        .map_or(&[][..], |t| t.args());
-    let last = members
-        .last()
-        .is_some_and(|last| module.opcode(*last) == op::TYPE_RUNTIME_ARRAY);
-    when(
-        !last || members.len() != item.word(4) as usize + 1,
-        "not a struct's last member of runtime length",
-    )
-    .or_else(|| {
-        when(
-            module.form(item.ty) != Form::WORD || !module.unsigned(item.ty),
-            "the result is not a 32-bit unsigned integer",
-        )
-    })
+        .or_else(|| {
+            let has = |capability| module.capabilities.contains(&capability);
+            let both = |by: &Stored| classes.iter().all(|class| stored(module, *class, by));
+            let bytes = has(capability::INT_8) || both(&BITS_8);
+            let pairs = bytes || has(capability::INT_16) || both(&BITS_16);
+            let value = module.known_word(id).filter(|_| module.shader)?;
+            let odd = value % 4 != 0 && !pairs || value % 2 != 0 && !bytes;
+            when(odd, "copies of less than 4 bytes need a capability of small numbers")
+        })
 }
 
 /// Checks pointer comparisons.
@@ -570,8 +477,9 @@ pub(super) fn comparison(module: &Checked<'_>, item: &Item<'_>) -> Why {
     } else {
         Base::Bool
     };
-    let ty = module.type_of(item.word(3));
-    let class = module.pointer(ty).map(|(class, _)| class);
+    let types = [3, 4].map(|at| module.type_of(item.word(at)));
+    let [class, other] = types.map(|ty| module.class_of(ty));
+    let untyped = item.opcode() != op::PTR_DIFF && types.iter().any(|ty| module.untyped(*ty));
     when(
         !module.physical && !module.variable_pointers(),
         "comparing pointers needs variable pointers",
@@ -579,7 +487,7 @@ pub(super) fn comparison(module: &Checked<'_>, item: &Item<'_>) -> Why {
     .or_else(|| when(!r.scalar(base), "the result is not of the opcode's type"))
     .or_else(|| {
         when(
-            class.is_none() || ty != module.type_of(item.word(4)),
+            class.is_none() || class != other || !untyped && types[0] != types[1],
             "needs two pointers of one type",
         )
     })

@@ -3,11 +3,13 @@
 //! Source of the rules: the SPIR-V specification's universal validation rules, as far as they are implemented. Each
 //! finding names its rule. Rules of client APIs are in modules of their own.
 
+mod access;
 mod annotations;
 mod applied;
 mod arithmetic;
 mod buffers;
 mod built_ins;
+mod chains;
 mod composites;
 mod constants;
 mod contents;
@@ -27,13 +29,15 @@ mod functions;
 mod graph;
 mod groups;
 mod image_operands;
+mod image_processing;
 mod images;
 mod layout;
 mod limits;
 mod locations;
 mod maxima;
 mod memory;
-mod image_processing;
+#[cfg(test)]
+mod memory_tests;
 mod meshes;
 mod models;
 mod modes;
@@ -47,6 +51,7 @@ mod reflection;
 #[cfg(test)]
 mod row_tests;
 mod scopes;
+mod shapes;
 mod structure;
 #[cfg(test)]
 mod tests;
@@ -153,7 +158,7 @@ struct Checked<'a> {
     /// Vulkan's version, if the module targets Vulkan.
     vulkan: Option<u32>,
     /// Contents of each type.
-    held: Ids<u8>,
+    held: Ids<u16>,
     /// Bytes of the largest scalar in each type.
     widest: Ids<u8>,
     /// Each id with the kinds of its own and its members' decorations.
@@ -595,7 +600,10 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
     let decorates = matches!(of, op::DECORATE..=op::GROUP_MEMBER_DECORATE if of != op::DECORATION_GROUP)
         || matches!(of, op::DECORATE_ID | op::DECORATE_STRING | op::MEMBER_DECORATE_STRING);
     let declares = item.row.is_type() && of != op::TYPE_FORWARD_POINTER;
-    let counts = || name.contains("CooperativeMatrixLength") || matches!(of, op::SPEC_CONSTANT_OP | op::SIZE_OF);
+    let counts = || {
+        let measures = matches!(of, op::SPEC_CONSTANT_OP | op::SIZE_OF);
+        measures || name.contains("CooperativeMatrixLength") || name.starts_with("Untyped")
+    };
     if def.row.is_type() {
         if def.opcode() == op::TYPE_FUNCTION && of != op::FUNCTION && !decorates && !free() {
             let pointers = module

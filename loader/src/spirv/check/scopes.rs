@@ -1,6 +1,7 @@
 //! Scopes and memory semantics, and the instructions that use them.
 
 use super::form::{Base, Form, Why, when};
+use super::shapes::{self, Row, Want};
 use super::{Checked, Item};
 use crate::spirv::{capability, op};
 
@@ -165,6 +166,14 @@ fn in_vulkan(module: &Checked<'_>, item: &Item<'_>, value: u32, of: u32) -> Why 
     })
 }
 
+const NAMED: [Row; 2] = [
+    (
+        op::NAMED_BARRIER_INITIALIZE,
+        &[Want::Of(op::TYPE_NAMED_BARRIER), Want::Word],
+    ),
+    (op::MEMORY_NAMED_BARRIER, &[Want::Of(op::TYPE_NAMED_BARRIER)]),
+];
+
 /// Barriers.
 pub(super) fn barriers(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let word = |at: usize| item.word(at);
@@ -173,6 +182,10 @@ pub(super) fn barriers(module: &Checked<'_>, item: &Item<'_>) -> Why {
             .or_else(|| memory(module, word(2)))
             .or_else(|| semantics(module, item, word(3), word(2))),
         op::MEMORY_BARRIER => memory(module, word(1)).or_else(|| semantics(module, item, word(2), word(1))),
+        op::NAMED_BARRIER_INITIALIZE => shapes::check(module, item, &NAMED),
+        op::MEMORY_NAMED_BARRIER => shapes::check(module, item, &NAMED)
+            .or_else(|| memory(module, word(2)))
+            .or_else(|| semantics(module, item, word(3), word(2))),
         _ => None,
     }
 }
@@ -187,10 +200,14 @@ const ATOMIC_IN_VULKAN: [u32; 6] = [2, 4, 11, 12, 5349, 5402];
 pub(super) fn atomics(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let opcode = item.opcode();
     let r = module.form(item.ty);
+    // Two or four 16-bit floats at once, by an extension.
+    let packed = r.float() && r.width == 16 && matches!(r.count, 2 | 4);
+    let packed = packed && module.capabilities.contains(&capability::ATOMIC_FLOAT_16_VECTOR);
     let fits = match opcode {
         op::ATOMIC_STORE | op::ATOMIC_FLAG_CLEAR => true,
-        op::ATOMIC_F_ADD_EXT | op::ATOMIC_F_MIN_EXT | op::ATOMIC_F_MAX_EXT => r.scalar(Base::Float),
-        op::ATOMIC_LOAD | op::ATOMIC_EXCHANGE => r.scalar(Base::Float) || r.scalar(Base::Int),
+        op::ATOMIC_F_ADD_EXT | op::ATOMIC_F_MIN_EXT | op::ATOMIC_F_MAX_EXT => r.scalar(Base::Float) || packed,
+        op::ATOMIC_EXCHANGE => r.scalar(Base::Float) || r.scalar(Base::Int) || packed,
+        op::ATOMIC_LOAD => r.scalar(Base::Float) || r.scalar(Base::Int),
         op::ATOMIC_FLAG_TEST_AND_SET => r.scalar(Base::Bool),
         _ => r.scalar(Base::Int),
     };
@@ -198,9 +215,17 @@ pub(super) fn atomics(module: &Checked<'_>, item: &Item<'_>) -> Why {
         return Some("the result is of no type this opcode has".to_owned());
     }
     let mut ids = item.args().iter().copied();
-    let Some((class, data)) = ids.next().and_then(|id| module.pointer(module.type_of(id))) else {
+    let pointer = ids.next().map_or(0, |id| module.type_of(id));
+    let Some(class) = module.class_of(pointer) else {
         return Some("needs a pointer".to_owned());
     };
+    // An untyped pointer's pointee type is given by each access, of which flags have none.
+    let accessed = match opcode {
+        op::ATOMIC_STORE => module.type_of(item.word(4)),
+        op::ATOMIC_FLAG_TEST_AND_SET | op::ATOMIC_FLAG_CLEAR => 0,
+        _ => item.ty,
+    };
+    let data = module.pointer(pointer).map_or(accessed, |(_, data)| data);
     let held = module.form(data);
     when(
         held.scalar(Base::Int) && held.width == 64 && !module.capabilities.contains(&capability::INT_64_ATOMICS),
@@ -218,7 +243,13 @@ pub(super) fn atomics(module: &Checked<'_>, item: &Item<'_>) -> Why {
             "the pointer's storage class has no atomics",
         )
     })
-    .or_else(|| float_atomics(module, opcode, r.width))
+    .or_else(|| {
+        if packed {
+            None
+        } else {
+            float_atomics(module, opcode, r.width)
+        }
+    })
     .or_else(|| {
         let points = match opcode {
             op::ATOMIC_FLAG_TEST_AND_SET | op::ATOMIC_FLAG_CLEAR => held == Form::WORD,

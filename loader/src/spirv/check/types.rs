@@ -3,8 +3,8 @@
 use super::form::{Base, Why, when};
 use super::functions::Place;
 use super::{
-    Checked, Item, arithmetic, composites, constants, contents, debug_info, extended, functions, groups, images,
-    maxima, memory, pointers, rays, reflection, scopes,
+    Checked, Item, arithmetic, chains, composites, constants, contents, debug_info, extended, functions, groups,
+    images, maxima, memory, pointers, rays, reflection, scopes,
 };
 use crate::spirv::{capability, class, decoration as dec, op};
 use std::collections::HashSet;
@@ -62,7 +62,7 @@ fn doubtful(module: &Checked<'_>, item: &Item<'_>, at: usize) -> Why {
         // The value read is undefined, but the module is valid.
         op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN => {
             let mut indices = item.words.get(4..)?.iter();
-            let below = indices.find(|id| memory::negative(module, **id))?;
+            let below = indices.find(|id| chains::negative(module, **id))?;
             Some(format!("index %{below} is negative"))
         }
         op::FUNCTION => {
@@ -359,6 +359,7 @@ fn width(module: &Checked<'_>, item: &Item<'_>, widths: &Widths) -> Why {
 
 fn rules(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why {
     match item.opcode() {
+        op::ENTRY_POINT => memory::listed(module, item),
         op::NOP..=op::CAPABILITY
             if !matches!(item.opcode(), op::UNDEF | op::LINE | op::EXT_INST | op::EXT_INST_IMPORT) =>
         {
@@ -372,9 +373,12 @@ fn rules(module: &Checked<'_>, item: &Item<'_>, place: Place) -> Why {
         op::CONSTANT_TRUE..=op::SPEC_CONSTANT_OP => {
             constants::constants(module, item).or_else(|| pointers::check(module, item))
         }
-        op::VARIABLE | op::LOAD..=op::ARRAY_LENGTH => {
-            memory::memory(module, item).or_else(|| pointers::check(module, item))
-        }
+        op::VARIABLE
+        | op::LOAD..=op::ARRAY_LENGTH
+        | op::IN_BOUNDS_PTR_ACCESS_CHAIN
+        | op::UNTYPED_VARIABLE_KHR..=op::UNTYPED_IN_BOUNDS_ACCESS_CHAIN_KHR
+        | op::UNTYPED_PTR_ACCESS_CHAIN_KHR..=op::UNTYPED_ARRAY_LENGTH_KHR
+        | op::RAW_ACCESS_CHAIN_NV => memory::memory(module, item).or_else(|| pointers::check(module, item)),
         op::DECORATE..=op::MEMBER_DECORATE => None,
         _ => pointers::check(module, item)
             .or_else(|| functions::functions(module, item, place))
@@ -388,6 +392,7 @@ fn rules_of_values(module: &Checked<'_>, item: &Item<'_>) -> Why {
     match item.opcode() {
         op::VECTOR_EXTRACT_DYNAMIC..=op::TRANSPOSE | op::COPY_LOGICAL => composites::composites(module, item),
         op::IMAGE_TEXEL_POINTER | op::SAMPLED_IMAGE..=op::IMAGE_QUERY_SAMPLES => images::images(module, item),
+        op::ATOMIC_FLAG_TEST_AND_SET | op::ATOMIC_FLAG_CLEAR => scopes::atomics(module, item),
         op::IMAGE_SPARSE_SAMPLE_IMPLICIT_LOD..=op::IMAGE_SPARSE_READ => images::images(module, item),
         op::IMAGE_SAMPLE_WEIGHTED_QCOM..=op::IMAGE_BLOCK_MATCH_SAD_QCOM
         | op::IMAGE_BLOCK_MATCH_WINDOW_SSD_QCOM..=op::IMAGE_BLOCK_MATCH_GATHER_SAD_QCOM => images::images(module, item),

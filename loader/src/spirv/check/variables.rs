@@ -18,7 +18,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
             op::TYPE_POINTER if NEVER.contains(&item.word(2)) => {
                 Some("Vulkan does not have this storage class".to_owned())
             }
-            op::VARIABLE if at < first => variable(module, &item),
+            op::VARIABLE | op::UNTYPED_VARIABLE_KHR if at < first => variable(module, &item),
             _ => None,
         };
         if let Some(why) = why {
@@ -52,7 +52,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
 }
 
 fn variable(module: &Checked<'_>, item: &Item<'_>) -> Why {
-    let (class, pointee) = module.pointer(item.ty)?;
+    let (class, pointee) = module.variable(item)?;
     let kind = module.opcode(pointee);
     let array = matches!(kind, op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY);
     let element = match module.def(pointee).filter(|_| array) {
@@ -106,7 +106,7 @@ fn open_ended(module: &Checked<'_>, class: u32, pointee: u32, kind: u16) -> Why 
 }
 
 fn decorated(module: &Checked<'_>, given: &Given, target: &Item<'_>) -> Why {
-    const LOCATED: [u32; 9] = [
+    const LOCATED: [u32; 10] = [
         class::INPUT,
         class::OUTPUT,
         class::RAY_PAYLOAD,
@@ -116,6 +116,7 @@ fn decorated(module: &Checked<'_>, given: &Given, target: &Item<'_>) -> Why {
         class::INCOMING_CALLABLE_DATA,
         class::SHADER_RECORD_BUFFER,
         class::HIT_OBJECT_ATTRIBUTE,
+        4172, // TileImageEXT
     ];
     const RESOURCES: [u32; 3] = [class::STORAGE_BUFFER, class::UNIFORM, class::UNIFORM_CONSTANT];
     const PASSED: [u32; 2] = [class::INPUT, class::OUTPUT];
@@ -132,7 +133,7 @@ fn decorated(module: &Checked<'_>, given: &Given, target: &Item<'_>) -> Why {
         }
         _ => return None,
     };
-    let class = module.pointer(target.ty).map_or(class::UNIFORM, |(class, _)| class);
+    let class = module.class_of(target.ty).unwrap_or(class::UNIFORM);
     when(!allowed.contains(&class), "is of another storage class")
 }
 
@@ -144,7 +145,7 @@ pub(super) fn resources(module: &mut Checked<'_>, entry: &Item<'_>, globals: &[(
     let mut pushed = 0;
     for (id, class) in globals {
         let Some(item) = module.def(*id) else { continue };
-        let pointee = module.pointer(item.ty).map_or(0, |(_, pointee)| pointee);
+        let pointee = module.variable(&item).map_or(0, |(_, pointee)| pointee);
         let element = match module.def(pointee) {
             Some(array) if matches!(array.opcode(), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) => array.word(2),
             _ => pointee,

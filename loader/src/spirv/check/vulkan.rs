@@ -1,7 +1,7 @@
 //! Vulkan's rules beyond SPIR-V's: capabilities, blocks and their layouts, places of resources.
 
 use super::form::Form;
-use super::{Checked, built_ins, explicit, variables};
+use super::{Checked, built_ins, chains, explicit, variables};
 use crate::spirv::{ModuleIndex, TargetEnv, capability, class, decoration as dec, mode, model, op};
 use std::collections::{HashMap, HashSet};
 
@@ -148,7 +148,7 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, version: u32,
     workgroups(module);
     let relaxed = version >= 0x10100;
     let [mut uniform, mut storage] = [Rule::Uniform, Rule::Storage].map(|rule| Layout::new(index, rule, relaxed));
-    for variable in index.globals() {
+    for variable in module.globals() {
         let mut id = variable.pointee;
         if matches!(index.opcode(id), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) {
             id = index.declaration(id).and_then(|node| node.operand(1)).unwrap_or(0);
@@ -182,6 +182,22 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, version: u32,
             module.fail("vulkan-layout", &item, why);
         }
     }
+    for at in module.first_function.min(module.items.len())..module.items.len() {
+        let item = module.items[at];
+        let Some((class, mut ty)) = chains::untyped_access(module, &item) else {
+            continue;
+        };
+        let blocks = matches!(index.opcode(ty), op::TYPE_ARRAY | op::TYPE_RUNTIME_ARRAY) && module.blocks.contains(&ty);
+        if blocks {
+            // An array of descriptors has no layout itself.
+            ty = index.declaration(ty).and_then(|node| node.operand(1)).unwrap_or(0);
+        }
+        let buffer = class != class::UNIFORM || module.decorated(ty, dec::BUFFER_BLOCK);
+        let layout = if buffer { &mut storage } else { &mut uniform };
+        if let Some(why) = layout.of(ty, PLAIN, 0).wrong {
+            module.fail("vulkan-layout", &item, why);
+        }
+    }
     for at in 0..module.first_function.min(module.items.len()) {
         let item = module.items[at];
         let physical = item.opcode() == op::TYPE_POINTER && item.word(2) == class::PHYSICAL_STORAGE_BUFFER;
@@ -193,11 +209,7 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex, version: u32,
         if !physical || !aggregate {
             continue;
         }
-        let plain = Matrix {
-            row_major: false,
-            stride: 0,
-        };
-        if let (Some(why), Some(item)) = (storage.of(ty, plain, 0).wrong, module.def(ty)) {
+        if let (Some(why), Some(item)) = (storage.of(ty, PLAIN, 0).wrong, module.def(ty)) {
             module.fail("vulkan-physical-layout", &item, why);
         }
     }
@@ -284,6 +296,12 @@ struct Matrix {
     stride: u32,
 }
 
+/// A type that is no matrix in a struct.
+const PLAIN: Matrix = Matrix {
+    row_major: false,
+    stride: 0,
+};
+
 impl<'i, 'a> Layout<'i, 'a> {
     fn new(index: &'i ModuleIndex<'a>, rule: Rule, relaxed: bool) -> Self {
         Self {
@@ -306,7 +324,7 @@ impl<'i, 'a> Layout<'i, 'a> {
         let node = self.index.declaration(id);
         match node.map(|node| (node.opcode, node.operand(1).unwrap_or(0))) {
             Some((op::TYPE_INT | op::TYPE_FLOAT, bits)) => bits / 8,
-            Some((op::TYPE_POINTER, _)) => 8,
+            Some((op::TYPE_POINTER | op::TYPE_UNTYPED_POINTER_KHR, _)) => 8,
             _ => 4,
         }
     }
