@@ -1,7 +1,7 @@
 //! Checks that operands and results of arithmetic, logic and conversions match.
 
 use super::form::{Base, Form, Why, when};
-use super::{Checked, Item};
+use super::{Checked, Item, cooperative};
 use crate::spirv::{capability, class, op};
 
 pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
@@ -11,7 +11,10 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let int = |f: Form| f.base == Base::Int;
     let float = |f: Form| f.base == Base::Float;
     let boolean = |f: Form| f.base == Base::Bool;
-    let same = |ids: &[u32]| ids.iter().all(|id| module.type_of(*id) == item.ty);
+    let same = |ids: &[u32]| {
+        let equal = |id: &u32| cooperative::equal(module, module.type_of(*id), item.ty);
+        ids.iter().all(equal)
+    };
     let matrix = |ty: u32| module.matrix(ty);
     let wrong = match item.opcode() {
         op::I_ADD
@@ -39,16 +42,20 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
             let scalars = [4, 5].iter().all(|at| module.of(item.word(*at)).scalar(Base::Int));
             !base(module, item, x) || !scalars
         }
-        op::F_ADD | op::F_SUB | op::F_MUL | op::F_DIV | op::F_REM | op::F_MOD => {
-            !float(r) || module.type_of(x) != item.ty || module.type_of(y) != item.ty
-        }
-        op::F_NEGATE => !float(r) || module.type_of(x) != item.ty,
+        op::F_ADD | op::F_SUB | op::F_MUL | op::F_DIV | op::F_REM | op::F_MOD => !float(r) || !same(&[x, y]),
+        op::F_NEGATE => !float(r) || !same(&[x]),
         op::VECTOR_TIMES_SCALAR => {
-            !float(r) || r.count < 2 || module.type_of(x) != item.ty || module.type_of(y) != module.component(item.ty)
+            let vector = r.count >= 2 || module.opcode(item.ty) == op::TYPE_COOPERATIVE_VECTOR_NV;
+            !float(r) || !vector || module.type_of(x) != item.ty || module.type_of(y) != module.component(item.ty)
         }
         op::MATRIX_TIMES_SCALAR => {
-            let float = matrix(item.ty).is_some() || module.opcode(item.ty) == op::TYPE_COOPERATIVE_MATRIX_NV;
-            !float || module.type_of(y) != module.component(item.ty) || module.type_of(x) != item.ty
+            let group = matches!(
+                module.opcode(item.ty),
+                op::TYPE_COOPERATIVE_MATRIX_NV | op::TYPE_COOPERATIVE_MATRIX_KHR
+            );
+            matrix(item.ty).is_none() && !group
+                || module.type_of(y) != module.component(item.ty)
+                || module.type_of(x) != item.ty
         }
         op::MATRIX_TIMES_VECTOR => matrix(module.type_of(x)).is_none_or(|m| {
             m.column != item.ty || module.component(module.type_of(y)) != m.scalar || b.count != m.columns
@@ -115,9 +122,7 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
         op::DPDX..=op::FWIDTH_COARSE => !float(r) || r.width != 32 || module.type_of(x) != item.ty,
         _ => false,
     };
-    let group = module.opcode(item.ty) == op::TYPE_COOPERATIVE_MATRIX_NV
-        || module.opcode(module.type_of(x)) == op::TYPE_COOPERATIVE_MATRIX_NV;
-    let wrong = wrong || group && !of_groups(module, item);
+    let wrong = wrong || !cooperative::computes(module, item);
     when(wrong, "the types of operands and result do not fit the opcode").or_else(|| {
         let converts = matches!(
             item.opcode(),
@@ -128,36 +133,6 @@ pub(super) fn arithmetic(module: &Checked<'_>, item: &Item<'_>) -> Why {
             "numbers of 8 or 16 bits are only made wider and narrower without a capability",
         )
     })
-}
-
-/// Whether an instruction accepts matrices of a group, and all have one shape.
-fn of_groups(module: &Checked<'_>, item: &Item<'_>) -> bool {
-    const CONVERSIONS: [u16; 7] = [
-        op::CONVERT_F_TO_U,
-        op::CONVERT_F_TO_S,
-        op::CONVERT_S_TO_F,
-        op::CONVERT_U_TO_F,
-        op::U_CONVERT,
-        op::S_CONVERT,
-        op::F_CONVERT,
-    ];
-    const NEVER: [u16; 6] = [op::F_MUL, op::F_REM, op::F_MOD, op::I_MUL, op::S_REM, op::S_MOD];
-    if NEVER.contains(&item.opcode()) {
-        return false;
-    }
-    let shape = |ty: u32| {
-        let item = module
-            .def(ty)
-            .filter(|ty| ty.opcode() == op::TYPE_COOPERATIVE_MATRIX_NV)?;
-        Some([3, 4, 5].map(|at| module.known_word(item.word(at))))
-    };
-    match (shape(item.ty), shape(module.type_of(item.word(3)))) {
-        (Some(a), Some(b)) if CONVERSIONS.contains(&item.opcode()) => {
-            let mut pairs = a.iter().zip(&b);
-            pairs.all(|(a, b)| a.is_none() || b.is_none() || a == b)
-        }
-        _ => !CONVERSIONS.contains(&item.opcode()),
-    }
 }
 
 /// Whether a result is a struct of two members of the operands' type.

@@ -14,9 +14,11 @@ impl Checked<'_> {
             op::TYPE_STRUCT => item.args().get(index? as usize).copied(),
             op::TYPE_VECTOR | op::TYPE_MATRIX => Some(item.word(2)).filter(|_| within(item.word(3))),
             op::TYPE_ARRAY => Some(item.word(2)).filter(|_| self.constant(item.word(3)).is_none_or(within)),
-            op::TYPE_RUNTIME_ARRAY | op::TYPE_COOPERATIVE_MATRIX_NV | op::TYPE_COOPERATIVE_MATRIX_KHR => {
-                Some(item.word(2))
-            }
+            op::TYPE_RUNTIME_ARRAY
+            | op::TYPE_COOPERATIVE_MATRIX_NV
+            | op::TYPE_COOPERATIVE_MATRIX_KHR
+            | op::TYPE_COOPERATIVE_VECTOR_NV
+            | op::TYPE_NODE_PAYLOAD_ARRAY_AMDX => Some(item.word(2)),
             _ => None,
         }
     }
@@ -67,7 +69,7 @@ pub(super) fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
         }
         op::VECTOR_SHUFFLE => shuffle(module, item),
         op::VECTOR_EXTRACT_DYNAMIC => when(
-            module.form(operand).count < 2 || module.component(operand) != item.ty,
+            !is_vector(module, operand) || module.component(operand) != item.ty,
             "not a component of a vector",
         )
         .or_else(|| {
@@ -77,7 +79,7 @@ pub(super) fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
             )
         }),
         op::VECTOR_INSERT_DYNAMIC => when(
-            module.form(item.ty).count < 2
+            !is_vector(module, item.ty)
                 || operand != item.ty
                 || module.component(item.ty) != module.type_of(item.word(4)),
             "not a component of a vector",
@@ -113,6 +115,11 @@ pub(super) fn composites(module: &Checked<'_>, item: &Item<'_>) -> Why {
     })
 }
 
+/// Whether a type's components are found by index.
+fn is_vector(module: &Checked<'_>, ty: u32) -> bool {
+    matches!(module.opcode(ty), op::TYPE_VECTOR | op::TYPE_COOPERATIVE_VECTOR_NV)
+}
+
 fn walk(module: &Checked<'_>, mut ty: u32, indices: &[u32]) -> Option<u32> {
     for index in indices {
         ty = module.member(ty, Some(*index), true)?;
@@ -131,7 +138,7 @@ fn construct(module: &Checked<'_>, item: &Item<'_>) -> Why {
         op::TYPE_MATRIX => all(ty.word(3), ty.word(2)),
         // The length of a specialised array is unknown.
         op::TYPE_ARRAY => module.constant(ty.word(3)).is_none_or(|count| all(count, ty.word(2))),
-        op::TYPE_VECTOR => {
+        op::TYPE_VECTOR | op::TYPE_COOPERATIVE_VECTOR_NV => {
             let of = ty.word(2);
             let component = |ty: u32| {
                 let vector = module
@@ -142,9 +149,15 @@ fn construct(module: &Checked<'_>, item: &Item<'_>) -> Why {
             let count = types()
                 .map(component)
                 .try_fold(0u64, |sum, count| Some(sum + u64::from(count?)));
-            parts.len() >= 2 && count == Some(u64::from(ty.word(3)))
+            match ty.opcode() {
+                op::TYPE_VECTOR => parts.len() >= 2 && count == Some(u64::from(ty.word(3))),
+                _ => {
+                    let wanted = module.known_word(ty.word(3));
+                    count.is_some() && wanted.is_none_or(|wanted| count == Some(u64::from(wanted)))
+                }
+            }
         }
-        op::TYPE_COOPERATIVE_MATRIX_NV => all(1, ty.word(2)),
+        op::TYPE_COOPERATIVE_MATRIX_NV | op::TYPE_COOPERATIVE_MATRIX_KHR => all(1, ty.word(2)),
         _ => false,
     };
     when(!fits, "the parts are not those of the type")
@@ -165,7 +178,7 @@ pub(super) fn constant(module: &Checked<'_>, item: &Item<'_>) -> Why {
     let count = |count: u32| parts.len() == count as usize;
     let fits = match ty.opcode() {
         op::TYPE_STRUCT => types.eq(ty.args().iter().copied()),
-        op::TYPE_ARRAY => {
+        op::TYPE_ARRAY | op::TYPE_COOPERATIVE_VECTOR_NV => {
             let length = module.known_word(ty.word(3));
             length.is_none_or(count) && types.all(|t| t == ty.word(2))
         }
@@ -180,7 +193,7 @@ pub(super) fn constant(module: &Checked<'_>, item: &Item<'_>) -> Why {
             };
             count(ty.word(3)) && types.all(same)
         }
-        op::TYPE_COOPERATIVE_MATRIX_NV => count(1) && types.all(|t| t == ty.word(2)),
+        op::TYPE_COOPERATIVE_MATRIX_NV | op::TYPE_COOPERATIVE_MATRIX_KHR => count(1) && types.all(|t| t == ty.word(2)),
         _ => item.opcode() == op::CONSTANT_COMPOSITE_REPLICATE_EXT,
     };
     when(!fits, "the parts are not those of the type")

@@ -86,8 +86,8 @@ impl Checked<'_> {
                     ..self.form(item.word(2))
                 }
             }
-            // The number per invocation is unknown.
-            op::TYPE_COOPERATIVE_MATRIX_NV | op::TYPE_COOPERATIVE_MATRIX_KHR
+            // The number per invocation is unknown, and that of a vector before specialization.
+            op::TYPE_COOPERATIVE_MATRIX_NV | op::TYPE_COOPERATIVE_MATRIX_KHR | op::TYPE_COOPERATIVE_VECTOR_NV
                 if matches!(self.opcode(item.word(2)), op::TYPE_INT | op::TYPE_FLOAT) =>
             {
                 Form {
@@ -108,7 +108,10 @@ impl Checked<'_> {
         match self.def(ty) {
             Some(item) => match item.opcode() {
                 op::TYPE_INT | op::TYPE_FLOAT | op::TYPE_BOOL => ty,
-                op::TYPE_VECTOR | op::TYPE_COOPERATIVE_MATRIX_NV | op::TYPE_COOPERATIVE_MATRIX_KHR => item.word(2),
+                op::TYPE_VECTOR
+                | op::TYPE_COOPERATIVE_MATRIX_NV
+                | op::TYPE_COOPERATIVE_MATRIX_KHR
+                | op::TYPE_COOPERATIVE_VECTOR_NV => item.word(2),
                 op::TYPE_MATRIX => self.def(item.word(2)).map_or(0, |column| column.word(2)),
                 _ => 0,
             },

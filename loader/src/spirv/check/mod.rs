@@ -13,6 +13,9 @@ mod chains;
 mod composites;
 mod constants;
 mod contents;
+mod cooperative;
+#[cfg(test)]
+mod cooperative_tests;
 mod debug_info;
 #[cfg(test)]
 mod debug_tests;
@@ -53,6 +56,7 @@ mod row_tests;
 mod scopes;
 mod shapes;
 mod structure;
+mod tensors;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -630,7 +634,7 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
             op::GET_KERNEL_MAX_NUM_SUBGROUPS,
         ];
         let decorated = matches!(of, op::DECORATE | op::GROUP_DECORATE);
-        let fine = decorated || free() || CALLERS.contains(&of) || name.contains("INTEL");
+        let fine = decorated || free() || CALLERS.contains(&of) || name.contains("INTEL") || calls_for_matrix(of);
         return (!fine).then_some("is a function, which is only called and entered");
     }
     if def.ty == 0 && early {
@@ -639,6 +643,16 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
         return (!fine).then_some("is not a value");
     }
     None
+}
+
+/// Whether an opcode calls a function for components of a cooperative matrix.
+fn calls_for_matrix(of: u16) -> bool {
+    matches!(
+        of,
+        op::COOPERATIVE_MATRIX_REDUCE_NV
+            | op::COOPERATIVE_MATRIX_LOAD_TENSOR_NV
+            | op::COOPERATIVE_MATRIX_PER_ELEMENT_OP_NV
+    )
 }
 
 /// Whether an opcode may refer to later ids (in a function, dominance matters instead of order).
@@ -656,6 +670,9 @@ fn forward(item: &Item<'_>, at: usize) -> bool {
         op::BRANCH_CONDITIONAL | op::SWITCH | op::GROUP_DECORATE | op::GROUP_MEMBER_DECORATE => at > 1,
         op::PHI => at > 2,
         op::FUNCTION_CALL => at == 3,
+        op::COOPERATIVE_MATRIX_PER_ELEMENT_OP_NV => at == 4,
+        op::COOPERATIVE_MATRIX_REDUCE_NV => at == 5,
+        op::COOPERATIVE_MATRIX_LOAD_TENSOR_NV => at > 6,
         op::ENQUEUE_KERNEL
         | op::GET_KERNEL_NDRANGE_SUB_GROUP_COUNT
         | op::GET_KERNEL_NDRANGE_MAX_SUB_GROUP_SIZE

@@ -3,8 +3,8 @@
 use super::form::{Base, Why, when};
 use super::functions::Place;
 use super::{
-    Checked, Item, arithmetic, chains, composites, constants, contents, debug_info, extended, functions, groups,
-    images, maxima, memory, pointers, rays, reflection, scopes,
+    Checked, Item, arithmetic, chains, composites, constants, contents, cooperative, debug_info, extended, functions,
+    groups, images, maxima, memory, pointers, rays, reflection, scopes, tensors,
 };
 use crate::spirv::{capability, class, decoration as dec, op};
 use std::collections::HashSet;
@@ -31,6 +31,7 @@ pub(super) fn check(module: &mut Checked<'_>) {
             module.warn("type", &item, why);
         }
     }
+    cooperative::workgroups(module);
 }
 
 /// Specialisation constants by `OpQuantizeToF16` are 32-bit floats.
@@ -218,22 +219,16 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
         op::TYPE_FORWARD_POINTER => forward(module, item),
         op::TYPE_SAMPLED_IMAGE => images::sampled_image_type(module, item),
         op::TYPE_IMAGE => images::image_type(module, item),
-        op::TYPE_COOPERATIVE_MATRIX_NV => {
-            let number = matches!(module.opcode(item.word(2)), op::TYPE_INT | op::TYPE_FLOAT);
-            let known = |id: &u32| module.of(*id).scalar(Base::Int) && module.is_constant(*id);
-            when(!number, "the components are not numbers").or_else(|| {
-                when(
-                    !item.words[3..].iter().all(known),
-                    "scope, rows and columns are constant integers",
-                )
-            })
+        op::TYPE_COOPERATIVE_MATRIX_NV | op::TYPE_COOPERATIVE_MATRIX_KHR | op::TYPE_COOPERATIVE_VECTOR_NV => {
+            cooperative::check(module, item)
         }
+        op::TYPE_TENSOR_LAYOUT_NV | op::TYPE_TENSOR_VIEW_NV => tensors::check(module, item),
         _ => None,
     }
 }
 
 /// Whether an array's length is zero or negative.
-fn empty(module: &Checked<'_>, length: &Item<'_>) -> bool {
+pub(super) fn empty(module: &Checked<'_>, length: &Item<'_>) -> bool {
     match length.opcode() {
         op::CONSTANT_NULL => true,
         op::CONSTANT | op::SPEC_CONSTANT => {
@@ -402,6 +397,8 @@ fn rules_of_values(module: &Checked<'_>, item: &Item<'_>) -> Why {
         op::PTR_EQUAL..=op::PTR_DIFF => memory::comparison(module, item),
         _ if item.name().starts_with("Atomic") => scopes::atomics(module, item),
         _ if item.name().starts_with("GroupNonUniform") => groups::check(module, item),
+        _ if item.name().starts_with("Cooperative") => cooperative::check(module, item),
+        op::CREATE_TENSOR_LAYOUT_NV..=op::TENSOR_LAYOUT_SET_BLOCK_SIZE_NV => tensors::check(module, item),
         _ => arithmetic::arithmetic(module, item),
     }
 }
