@@ -321,3 +321,33 @@ fn tile_images() {
         ],
     );
 }
+
+const BARRIERS: &str = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
+                        OpExecutionMode %main LocalSize 1 1 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
+                        %uint = OpTypeInt 32 0\n%none = OpConstant %uint 0\n%two = OpConstant %uint 2\n\
+                        %workgroup = OpConstant %uint 264\n%order = OpConstant %uint 8\n%main = OpFunction %void None %fn\n\
+                        %entry = OpLabel\nOpControlBarrier %two %two %none\nOpControlBarrier %two %two %workgroup\nOpReturn\n\
+                        OpFunctionEnd\n";
+
+#[test]
+fn barriers_of_vulkan_name_memory() {
+    broken_by(
+        BARRIERS,
+        "vulkan1.2",
+        &[("%two %two %workgroup", "%two %two %order", "names a kind of memory")],
+    );
+}
+
+#[test]
+fn specialization_takes_no_types() {
+    let text = BARRIERS.replacen(
+        "%main = OpF",
+        "%sum = OpSpecConstantOp %uint IAdd %two %two\n%main = OpF",
+        1,
+    );
+    broken_by(
+        &text,
+        "spv1.6",
+        &[("IAdd %two %two", "IAdd %two %uint", "is a type, where a value")],
+    );
+}

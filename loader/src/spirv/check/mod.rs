@@ -604,9 +604,10 @@ fn misused(module: &Checked<'_>, item: &Item<'_>, def: &Item<'_>, early: bool) -
     let decorates = matches!(of, op::DECORATE..=op::GROUP_MEMBER_DECORATE if of != op::DECORATION_GROUP)
         || matches!(of, op::DECORATE_ID | op::DECORATE_STRING | op::MEMBER_DECORATE_STRING);
     let declares = item.row.is_type() && of != op::TYPE_FORWARD_POINTER;
+    let length = |of: u16| matches!(of, op::COOPERATIVE_MATRIX_LENGTH_NV | op::COOPERATIVE_MATRIX_LENGTH_KHR);
     let counts = || {
-        let measures = matches!(of, op::SPEC_CONSTANT_OP | op::SIZE_OF);
-        measures || name.contains("CooperativeMatrixLength") || name.starts_with("Untyped")
+        let specialized = of == op::SPEC_CONSTANT_OP && length(item.word(3) as u16);
+        specialized || length(of) || of == op::SIZE_OF || name.starts_with("Untyped")
     };
     if def.row.is_type() {
         if def.opcode() == op::TYPE_FUNCTION && of != op::FUNCTION && !decorates && !free() {

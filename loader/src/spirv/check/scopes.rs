@@ -150,6 +150,10 @@ fn in_vulkan(module: &Checked<'_>, item: &Item<'_>, value: u32, of: u32) -> Why 
     match item.opcode() {
         op::MEMORY_BARRIER => when(!any(ORDERS), "a barrier of Vulkan has an order")
             .or_else(|| when(!any(OF_VULKAN), "a barrier of Vulkan names a kind of memory")),
+        op::CONTROL_BARRIER => when(
+            value != 0 && !any(OF_VULKAN),
+            "a barrier of Vulkan names a kind of memory",
+        ),
         op::ATOMIC_LOAD => when(
             any(RELEASE | ACQUIRE_RELEASE | SEQUENTIAL),
             "Vulkan's loads have no release semantics",
