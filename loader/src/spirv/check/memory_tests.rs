@@ -8,19 +8,21 @@ use crate::spirv::{Grammar, TargetEnv};
 /// A replacement in a valid module, and a part of the expected finding.
 pub(super) type Row = (&'static str, &'static str, &'static str);
 
-fn finding(text: &str, env: TargetEnv) -> Option<String> {
+/// The findings of one severity.
+fn findings(text: &str, env: TargetEnv, severity: Severity) -> Option<String> {
     let options = Options {
         version: Some(env.version()),
         ..Options::default()
     };
     let words = assemble(Grammar::builtin(), text, options).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let report = validate_for(Grammar::builtin(), &words, env);
-    let errors = report
-        .diagnostics
-        .iter()
-        .filter(|found| found.severity == Severity::Error);
-    let all: String = errors.map(|found| format!("{found}\n")).collect();
+    let found = report.diagnostics.iter().filter(|found| found.severity == severity);
+    let all: String = found.map(|found| format!("{found}\n")).collect();
     (!all.is_empty()).then_some(all)
+}
+
+fn finding(text: &str, env: TargetEnv) -> Option<String> {
+    findings(text, env, Severity::Error)
 }
 
 /// The module is valid, and each replacement makes it invalid.
@@ -350,4 +352,34 @@ fn specialization_takes_no_types() {
         "spv1.6",
         &[("IAdd %two %two", "IAdd %two %uint", "is a type, where a value")],
     );
+}
+
+const VARIABLE: &str = "OpCapability Shader\nOpCapability VariablePointersStorageBuffer\nOpMemoryModel Logical GLSL450\n\
+                        OpEntryPoint GLCompute %main \"main\" %one %two\nOpExecutionMode %main LocalSize 1 1 1\n\
+                        OpDecorate %block Block\nOpMemberDecorate %block 0 Offset 0\nOpDecorate %one DescriptorSet 0\n\
+                        OpDecorate %one Binding 0\nOpDecorate %two DescriptorSet 0\nOpDecorate %two Binding 1\n\
+                        %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%float = OpTypeFloat 32\n%bool = OpTypeBool\n\
+                        %yes = OpConstantTrue %bool\n%block = OpTypeStruct %float\n\
+                        %to_block = OpTypePointer StorageBuffer %block\n%to_float = OpTypePointer Workgroup %float\n\
+                        %null = OpConstantNull %to_block\n%one = OpVariable %to_block StorageBuffer\n\
+                        %two = OpVariable %to_block StorageBuffer\n%main = OpFunction %void None %fn\n%entry = OpLabel\n\
+                        %chosen = OpSelect %to_block %yes %one %one\nOpReturn\nOpFunctionEnd\n";
+
+#[test]
+fn choices_of_pointers_that_other_validators_accept_are_warnings() {
+    let env = TargetEnv::named("vulkan1.3").expect("a known environment");
+    assert_eq!(findings(VARIABLE, env, Severity::Warning), None);
+    for (from, to, said) in [
+        (
+            "%yes %one %one",
+            "%yes %one %two",
+            "need the capability VariablePointers",
+        ),
+        ("Null %to_block", "Null %to_float", "needs variable pointers"),
+    ] {
+        let text = VARIABLE.replacen(from, to, 1);
+        assert_eq!(finding(&text, env), None, "{to}");
+        let found = findings(&text, env, Severity::Warning);
+        assert!(found.as_ref().is_some_and(|found| found.contains(said)), "{found:?}");
+    }
 }

@@ -113,12 +113,6 @@ const ROWS: &[(&str, &str, &str, &str)] = &[
     ),
     (
         BUFFER,
-        "%yes %one %one",
-        "%yes %one %two",
-        "need the capability VariablePointers",
-    ),
-    (
-        BUFFER,
         "OpCapability VariablePointersStorageBuffer\n",
         "",
         "needs variable pointers",

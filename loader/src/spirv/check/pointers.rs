@@ -52,7 +52,8 @@ pub(super) fn check(module: &Checked<'_>, item: &Item<'_>) -> Why {
     }
     let (of, pointee) = module.pointer(item.ty)?;
     when(
-        may_vary(module, of) == Some(false),
+        // A null that no instruction uses is doubtful only.
+        may_vary(module, of) == Some(false) && item.opcode() != op::CONSTANT_NULL,
         "a pointer of this storage class needs variable pointers",
     )
     .or_else(|| {
@@ -68,6 +69,20 @@ pub(super) fn check(module: &Checked<'_>, item: &Item<'_>) -> Why {
             "a variable pointer leads to an array of blocks",
         )
     })
+}
+
+/// Variable pointers that the specification does not allow, and SPIRV-Tools does: nulls of other storage classes, and
+/// choices between structures.
+pub(super) fn doubtful(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    if module.physical || !module.shader {
+        return None;
+    }
+    let (of, _) = module.pointer(item.ty)?;
+    let null = item.opcode() == op::CONSTANT_NULL;
+    when(
+        null && may_vary(module, of) == Some(false),
+        "a pointer of this storage class needs variable pointers",
+    )
     .or_else(|| one_structure(module, item))
 }
 

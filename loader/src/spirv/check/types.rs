@@ -60,6 +60,7 @@ fn doubtful(module: &Checked<'_>, item: &Item<'_>, at: usize) -> Why {
             rules_of_values(module, &inner)
         }
         op::TYPE_INT => when(item.word(3) > 1, "signedness is 0 or 1"),
+        op::CONSTANT_NULL | op::SELECT | op::PHI => pointers::doubtful(module, item),
         // The value read is undefined, but the module is valid.
         op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN => {
             let mut indices = item.words.get(4..)?.iter();
