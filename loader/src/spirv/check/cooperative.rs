@@ -127,7 +127,7 @@ pub(super) fn check(module: &Checked<'_>, item: &Item<'_>) -> Why {
             op::TYPE_COOPERATIVE_VECTOR_NV => {
                 let count = module.def(item.word(3));
                 when(
-                    count.is_some_and(|count| super::types::empty(module, &count)),
+                    count.is_some_and(|count| module.empty(&count)),
                     "the number of components is not above 0",
                 )
             }
@@ -241,13 +241,6 @@ fn multiplied(module: &Checked<'_>, item: &Item<'_>) -> Why {
     })
 }
 
-/// The parameter types of a function that an operand names, after its return type.
-pub(super) fn signature<'a>(module: &Checked<'a>, id: u32) -> Option<&'a [u32]> {
-    let function = module.def(id).filter(|item| item.opcode() == op::FUNCTION)?;
-    let ty = module.def(function.word(4))?;
-    (ty.opcode() == op::TYPE_FUNCTION).then(|| ty.args())
-}
-
 fn reduced(module: &Checked<'_>, item: &Item<'_>) -> Why {
     const ROW: u32 = 1;
     const COLUMN: u32 = 2;
@@ -288,7 +281,7 @@ fn reduced(module: &Checked<'_>, item: &Item<'_>) -> Why {
     })
     .or_else(|| when(!fits, "the result has another number of rows or columns"))
     .or_else(|| {
-        let combines = signature(module, item.word(5));
+        let combines = module.signature(item.word(5));
         when(
             combines != Some(&[component; 3]),
             "the function does not combine two components",
@@ -303,7 +296,7 @@ fn per_element(module: &Checked<'_>, item: &Item<'_>) -> Why {
         "the matrix is not of the result type",
     )
     .or_else(|| {
-        let fits = match signature(module, item.word(4)) {
+        let fits = match module.signature(item.word(4)) {
             Some([result, row, column, element, ..]) => {
                 let places = [row, column].iter().all(|ty| module.form(**ty) == Form::WORD);
                 places && [result, element].iter().all(|ty| **ty == component)

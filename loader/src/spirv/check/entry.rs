@@ -32,6 +32,8 @@ struct Reach {
     sizes: Vec<u32>,
     /// Values whose decorations the mode FPFastMathDefault excludes.
     strict: Vec<u32>,
+    /// Whether these functions call each other in a cycle.
+    recursive: bool,
 }
 
 pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
@@ -66,7 +68,10 @@ pub(super) fn check(module: &mut Checked<'_>, index: &ModuleIndex) {
         meshes::check(module, &entry, listed(&entry), &reach.globals, &reach.outputs, &named);
         if let Some(parameters) = &parameters {
             classes(module, &entry, reach);
-            recursion(module, &entry, &uses);
+            if reach.recursive {
+                let why = "the functions of an entry point call each other in a cycle";
+                module.fail("vulkan-recursion", &entry, why);
+            }
             variables::resources(module, &entry, &reach.globals);
             variables::interpolation(module, &entry, listed(&entry));
             locations::check(module, &entry, listed(&entry), parameters);
@@ -236,6 +241,7 @@ impl Uses {
             outputs,
             sizes: self.sizes.intersection(&globals).copied().collect(),
             strict: self.strict.intersection(&globals).copied().collect(),
+            recursive: self.recursive(function),
         }
     }
 }
@@ -319,17 +325,6 @@ fn workgroup_blocks(module: &mut Checked<'_>, entry: &Item<'_>) {
         );
     } else if blocks > 1 && blocks != aliased {
         module.fail("interface", entry, "several blocks of a workgroup are Aliased");
-    }
-}
-
-/// Vulkan: no function calls itself, also not through others.
-fn recursion(module: &mut Checked<'_>, entry: &Item<'_>, uses: &Uses) {
-    if uses.recursive(entry.word(2)) {
-        module.fail(
-            "vulkan-recursion",
-            entry,
-            "the functions of an entry point call each other in a cycle",
-        );
     }
 }
 

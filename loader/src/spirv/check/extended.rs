@@ -1,9 +1,9 @@
 //! Operands and results of the extended instruction sets GLSL.std.450 and OpenCL.std, by the tables of their families.
 
-use super::extended_tables::{Count, Family, GLSL, Numbers, OPENCL, Shape, Width};
+use super::extended_tables::{Count, Family, GLSL, Numbers, OPENCL, READABLE, Shape, Width};
 use super::form::{Base, Form, Why};
 use super::{Checked, Item};
-use crate::spirv::{class, op};
+use crate::spirv::op;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -179,15 +179,6 @@ impl Call<'_, '_> {
         }
     }
 }
-
-/// Storage classes that OpenCL.std reads from.
-pub(super) const READABLE: &[u32] = &[
-    class::UNIFORM_CONSTANT,
-    class::GENERIC,
-    class::CROSS_WORKGROUP,
-    class::WORKGROUP,
-    class::FUNCTION,
-];
 
 /// Whether a storage class is listed; an empty list has all.
 fn within(classes: &[u32], class: u32) -> bool {

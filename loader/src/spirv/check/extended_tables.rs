@@ -1,6 +1,5 @@
 //! The instructions of GLSL.std.450 and OpenCL.std in families with the same result and operands.
 
-use super::extended::READABLE;
 use super::form::Base;
 use crate::spirv::class;
 use std::fmt::{Display, Formatter, Result};
@@ -76,6 +75,15 @@ pub(super) enum Count {
     /// As many as the subject's.
     Subject,
 }
+
+/// Storage classes that OpenCL.std reads from.
+pub(super) const READABLE: &[u32] = &[
+    class::UNIFORM_CONSTANT,
+    class::GENERIC,
+    class::CROSS_WORKGROUP,
+    class::WORKGROUP,
+    class::FUNCTION,
+];
 
 const INT: &[Base] = &[Base::Int];
 const FLOAT: &[Base] = &[Base::Float];

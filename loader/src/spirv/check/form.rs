@@ -1,6 +1,6 @@
 //! Decomposed scalar and vector types, and the result type of rules.
 
-use super::Checked;
+use super::{Checked, Item};
 use crate::spirv::op;
 
 /// The base of a type, as far as the rules distinguish.
@@ -155,6 +155,20 @@ impl Checked<'_> {
             op::CONSTANT => Some(self.def(id)?.word(3)),
             op::CONSTANT_NULL => Some(0),
             _ => None,
+        }
+    }
+
+    /// Whether a length is zero or negative.
+    pub(super) fn empty(&self, length: &Item<'_>) -> bool {
+        match length.opcode() {
+            op::CONSTANT_NULL => true,
+            op::CONSTANT | op::SPEC_CONSTANT => {
+                let words = length.args();
+                let signed = self.def(length.ty).is_some_and(|ty| ty.word(3) == 1);
+                let negative = words.last().is_some_and(|word| word >> 31 == 1);
+                words.iter().all(|word| *word == 0) || signed && negative
+            }
+            _ => false,
         }
     }
 

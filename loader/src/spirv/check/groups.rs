@@ -23,11 +23,13 @@ enum Kind {
     Any,
     /// The type of the result.
     Result,
+    /// The type of the result but for the sign, as SPIRV-Tools of 2023 accepts and SPIRV-Cross reads; doubtful.
+    Near,
     /// An unsigned integer, which before version 1.5 is a constant.
     Lane,
 }
 
-use Kind::{Any, Ballot, Bool, Bools, Floats, Ints, Lane, Naturals, Result, Unsigned};
+use Kind::{Any, Ballot, Bool, Bools, Floats, Ints, Lane, Naturals, Near, Result, Unsigned};
 
 /// An opcode with the kinds of its result and of its operands after the scope and the group operation.
 type Row = (u16, Kind, &'static [Kind]);
@@ -53,11 +55,11 @@ const ROWS: &[Row] = &[
     (op::GROUP_NON_UNIFORM_F_ADD, Floats, &[Result]),
     (op::GROUP_NON_UNIFORM_I_MUL, Ints, &[Result]),
     (op::GROUP_NON_UNIFORM_F_MUL, Floats, &[Result]),
-    (op::GROUP_NON_UNIFORM_S_MIN, Ints, &[Result]),
-    (op::GROUP_NON_UNIFORM_U_MIN, Naturals, &[Result]),
+    (op::GROUP_NON_UNIFORM_S_MIN, Ints, &[Near]),
+    (op::GROUP_NON_UNIFORM_U_MIN, Naturals, &[Near]),
     (op::GROUP_NON_UNIFORM_F_MIN, Floats, &[Result]),
-    (op::GROUP_NON_UNIFORM_S_MAX, Ints, &[Result]),
-    (op::GROUP_NON_UNIFORM_U_MAX, Naturals, &[Result]),
+    (op::GROUP_NON_UNIFORM_S_MAX, Ints, &[Near]),
+    (op::GROUP_NON_UNIFORM_U_MAX, Naturals, &[Near]),
     (op::GROUP_NON_UNIFORM_F_MAX, Floats, &[Result]),
     (op::GROUP_NON_UNIFORM_BITWISE_AND, Ints, &[Result]),
     (op::GROUP_NON_UNIFORM_BITWISE_OR, Ints, &[Result]),
@@ -90,7 +92,7 @@ impl Kind {
             Self::Naturals => "an unsigned integer or a vector of them",
             Self::Floats => "a float or a vector of floats",
             Self::Any => "a number, a boolean or a vector of these",
-            Self::Result => "of the result's type",
+            Self::Result | Self::Near => "of the result's type",
         }
     }
 
@@ -108,6 +110,7 @@ impl Kind {
             Self::Floats => form.float() && several,
             Self::Any => form.base != Base::Other && several,
             Self::Result => ty == result,
+            Self::Near => form == module.form(result),
         }
     }
 }
@@ -128,6 +131,12 @@ pub(super) fn check(module: &Checked<'_>, item: &Item<'_>) -> Why {
         when(!fits, &format!("the result is not {}", result.text()))
             .or_else(|| typed(module, item, usize::from(!alone) + 3, operands))
     })
+}
+
+/// A minimum or maximum of values whose sign differs from the result's.
+pub(super) fn doubtful(module: &Checked<'_>, item: &Item<'_>) -> Why {
+    let value = module.type_of(item.word(5));
+    when(value != item.ty, "the value has another sign than the result")
 }
 
 /// Checks the operands from a word on.

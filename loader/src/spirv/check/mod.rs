@@ -257,6 +257,13 @@ impl<'a> Checked<'a> {
         self.decorated(ty, decoration::BUILT_IN)
     }
 
+    /// The return type and the parameter types of a function.
+    fn signature(&self, id: u32) -> Option<&'a [u32]> {
+        let function = self.def(id).filter(|item| item.opcode() == op::FUNCTION)?;
+        let ty = self.def(function.word(4))?;
+        (ty.opcode() == op::TYPE_FUNCTION).then(|| ty.args())
+    }
+
     /// A decoration's name.
     fn decoration_name(&self, kind: u32) -> &'a str {
         let row = self.grammar.kind_of("Decoration").and_then(|rows| rows.value(kind));

@@ -110,6 +110,21 @@ fn group_operations_have_the_types_of_their_rows() {
                 "the cluster's size is not a constant",
             ),
             (
+                "UMin %uint %group ClusteredReduce %four",
+                "UMin %uint %group ClusteredReduce %minus",
+                "",
+            ),
+            (
+                "UMin %uint %group ClusteredReduce %four",
+                "UMin %uint %group ClusteredReduce %one",
+                "is not of the result's type",
+            ),
+            (
+                "IAdd %uint %group Reduce %four",
+                "IAdd %uint %group Reduce %minus",
+                "is not of the result's type",
+            ),
+            (
                 "LogicalOr %bool %group Reduce %yes",
                 "LogicalOr %uint %group Reduce %four",
                 "the result is not a boolean",

@@ -1,7 +1,6 @@
 //! Layouts and views of tensors, and the loads and stores of matrices that use them.
 
 use super::access::place;
-use super::cooperative::signature;
 use super::form::{Form, Why, when};
 use super::shapes::{self, Row, Want};
 use super::{Checked, Item};
@@ -139,7 +138,7 @@ pub(super) fn addressing(module: &Checked<'_>, item: &Item<'_>, matrix: u32, lay
                 length.is_none() || wanted.is_none() || length == wanted
             })
         };
-        let fits = match signature(module, id) {
+        let fits = match module.signature(id) {
             Some([result, from, block, within, ..]) => {
                 let physical = module.class_of(*from) == Some(class::PHYSICAL_STORAGE_BUFFER);
                 *result == module.component(matrix) && physical && place(block) && place(within)

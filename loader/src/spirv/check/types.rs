@@ -61,6 +61,7 @@ fn doubtful(module: &Checked<'_>, item: &Item<'_>, at: usize) -> Why {
         }
         op::TYPE_INT => when(item.word(3) > 1, "signedness is 0 or 1"),
         op::CONSTANT_NULL | op::SELECT | op::PHI => pointers::doubtful(module, item),
+        op::GROUP_NON_UNIFORM_I_ADD..=op::GROUP_NON_UNIFORM_LOGICAL_XOR => groups::doubtful(module, item),
         // The value read is undefined, but the module is valid.
         op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN => {
             let mut indices = item.words.get(4..)?.iter();
@@ -187,7 +188,7 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
             })
             .or_else(|| {
                 when(
-                    module.def(length).is_some_and(|length| empty(module, &length)),
+                    module.def(length).is_some_and(|length| module.empty(&length)),
                     "the length is not above 0",
                 )
             })
@@ -225,20 +226,6 @@ fn type_rules(module: &Checked<'_>, item: &Item<'_>, unique: &mut HashSet<Vec<u3
         }
         op::TYPE_TENSOR_LAYOUT_NV | op::TYPE_TENSOR_VIEW_NV => tensors::check(module, item),
         _ => None,
-    }
-}
-
-/// Whether an array's length is zero or negative.
-pub(super) fn empty(module: &Checked<'_>, length: &Item<'_>) -> bool {
-    match length.opcode() {
-        op::CONSTANT_NULL => true,
-        op::CONSTANT | op::SPEC_CONSTANT => {
-            let words = length.args();
-            let signed = module.def(length.ty).is_some_and(|ty| ty.word(3) == 1);
-            let negative = words.last().is_some_and(|word| word >> 31 == 1);
-            words.iter().all(|word| *word == 0) || signed && negative
-        }
-        _ => false,
     }
 }
 
