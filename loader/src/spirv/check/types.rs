@@ -26,7 +26,8 @@ pub(super) fn check(module: &mut Checked<'_>) {
                 false => rules(module, &item, place),
             });
         if let Some(why) = why {
-            module.fail("type", &item, why);
+            let group = item.name().starts_with("GroupNonUniform");
+            module.fail(if group { "group-operation" } else { "type" }, &item, why);
         } else if let Some(why) = doubtful(module, &item, at) {
             module.warn("type", &item, why);
         }
