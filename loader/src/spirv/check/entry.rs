@@ -156,11 +156,13 @@ impl Uses {
         let mut opcodes: Vec<(u32, usize)> = Vec::new();
         let mut listed = vec![false; limits::KEYS];
         for (at, item) in module.items.iter().enumerate().skip(first) {
-            for key in limits::keys(module, item) {
+            let mut note = |key: u32| {
                 if !std::mem::replace(&mut listed[key as usize], true) {
                     opcodes.push((key, at));
                 }
-            }
+            };
+            note(limits::key(module, item));
+            limits::scopes(module, item).into_iter().flatten().for_each(note);
             match item.opcode() {
                 op::FUNCTION => function = item.result,
                 op::FUNCTION_CALL => uses.calls.entry(function).or_default().push(item.word(3)),
@@ -171,7 +173,7 @@ impl Uses {
                 }
                 _ => {}
             }
-            if uses.strict.contains(&item.result) {
+            if !uses.strict.is_empty() && uses.strict.contains(&item.result) {
                 uses.globals.entry(function).or_default().insert(item.result);
             }
             for id in crate::spirv::transform::id_operands(item.words).filter(|id| named.get(*id)) {

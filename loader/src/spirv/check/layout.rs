@@ -114,7 +114,8 @@ struct Frame {
 impl Frame {
     fn step(&mut self, module: &mut Checked<'_>, item: &Item<'_>, at: usize) {
         let of = item.opcode();
-        let home = debug_info::home(module, item);
+        let extended = item.is_extended();
+        let home = if extended { debug_info::home(module, item) } else { None };
         if self.merge
             && !matches!(
                 of,
@@ -177,7 +178,7 @@ impl Frame {
             }
             _ if home == Some(Home::Function) && !self.block => {}
             _ if !self.inside && !self.seen => {}
-            _ if item.is_extended() && !self.inside && semantic_free(module, item) => {}
+            _ if extended && !self.inside && semantic_free(module, item) => {}
             _ if !self.block => module.fail("block", item, "is outside a block"),
             _ => self.body(module, item, at),
         }

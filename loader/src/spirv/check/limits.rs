@@ -47,9 +47,12 @@ const INTERPOLATION: u32 = 0x1_0006;
 /// Number of opcodes and pseudo-opcodes.
 pub(super) const KEYS: usize = 0x1_0007;
 
-/// The keys of an instruction in the tables: its opcode or one of those above, and its scopes in Vulkan.
-pub(super) fn keys(module: &Checked<'_>, item: &Item<'_>) -> impl Iterator<Item = u32> {
-    let scope = |at: usize| module.vulkan.and(module.known_word(item.word(at)));
+/// The keys of an instruction's scopes in Vulkan.
+pub(super) fn scopes(module: &Checked<'_>, item: &Item<'_>) -> [Option<u32>; 2] {
+    if module.vulkan.is_none() {
+        return [None; 2];
+    }
+    let scope = |at: usize| module.known_word(item.word(at));
     let (execution, memory) = match item.opcode() {
         op::CONTROL_BARRIER => (scope(1), scope(2)),
         op::MEMORY_BARRIER => (None, scope(1)),
@@ -57,7 +60,7 @@ pub(super) fn keys(module: &Checked<'_>, item: &Item<'_>) -> impl Iterator<Item 
         op::ATOMIC_LOAD..=op::ATOMIC_XOR | op::ATOMIC_F_ADD_EXT | op::ATOMIC_F_MIN_EXT | op::ATOMIC_F_MAX_EXT => {
             (None, scope(4))
         }
-        _ => (None, None),
+        _ => return [None; 2],
     };
     let execution = (execution == Some(scopes::WORKGROUP)).then_some(WORKGROUP_EXECUTION);
     let memory = match memory {
@@ -65,10 +68,11 @@ pub(super) fn keys(module: &Checked<'_>, item: &Item<'_>) -> impl Iterator<Item 
         Some(scopes::SHADER_CALL) => Some(SHADER_CALL_MEMORY),
         _ => None,
     };
-    [Some(key(module, item)), execution, memory].into_iter().flatten()
+    [execution, memory]
 }
 
-fn key(module: &Checked<'_>, item: &Item<'_>) -> u32 {
+/// The key of an instruction in the tables: its opcode, or one of those above.
+pub(super) fn key(module: &Checked<'_>, item: &Item<'_>) -> u32 {
     match item.opcode() {
         op::EXT_INST if extended::interpolates(module, item) => INTERPOLATION,
         op::IMAGE_READ => match module.image(module.type_of(item.word(3))) {

@@ -205,7 +205,9 @@ fn gate(
             format!("{name} is not in versions after {}.{}", last >> 16, last >> 8 & 255),
         );
     }
-    let old = gate.version > module.words[1];
+    if gate.version <= module.words[1] {
+        return;
+    }
     // A capability that itself is of an extension requires one, which need not be that of the instruction.
     let kind = module.grammar.kind_of("Capability");
     let of_extension = |id: &u32| {
@@ -216,7 +218,8 @@ fn gate(
     let enabled = granted || gate.extensions.iter().any(|e| extensions.contains(&**e));
     // A capability brings an instruction into earlier versions, but not an enumerant.
     let by_capability = gate.version == u32::MAX || !gate.capabilities.is_empty() && !enumerant;
-    if old && !enabled && !(gate.extensions.is_empty() && by_capability) {
+    let enabled = enabled || gate.extensions.is_empty() && by_capability;
+    if !enabled {
         module.fail(
             "version",
             item,

@@ -82,8 +82,10 @@ pub(super) fn check(module: &mut Checked<'_>, blocks: &[Block], map: &BlockMap) 
                 .constructs(&back)
                 .and_then(|all| graph.check_constructs(module, &all, &back))
         })
-        .and_then(|()| graph.selections(module))
-        .and_then(|()| graph.nesting());
+        .and_then(|()| {
+            let order = graph.order();
+            graph.selections(module, &order).and_then(|()| graph.nesting(&order))
+        });
     if let Err((block, why)) = wrong {
         let item = module.items[blocks[block].label];
         module.fail("construct", &item, why);
@@ -523,9 +525,9 @@ impl<'b> Graph<'b> {
     }
 
     /// The number of constructs around a block is limited.
-    fn nesting(&self) -> Result<(), Wrong> {
+    fn nesting(&self, order: &[usize]) -> Result<(), Wrong> {
         let mut depths = vec![0; self.blocks.len()];
-        for block in self.order().into_iter().filter(|block| *block != 0) {
+        for &block in order.iter().filter(|block| **block != 0) {
             let parent = self.idom[block];
             let (outer, more) = match (self.loop_of[block], self.header_of[block]) {
                 (Some(header), _) => (if header == block { parent } else { header }, 1),
@@ -541,9 +543,9 @@ impl<'b> Graph<'b> {
     }
 
     /// A conditional branch has a merge instruction, unless one of its targets belongs to an enclosing construct.
-    fn selections(&self, module: &Checked<'_>) -> Result<(), Wrong> {
+    fn selections(&self, module: &Checked<'_>, order: &[usize]) -> Result<(), Wrong> {
         let mut seen: HashSet<usize> = HashSet::new();
-        for block in self.order() {
+        for &block in order {
             seen.extend(self.merges[block].block());
             if let Merge::Loop { next, .. } = self.merges[block] {
                 seen.insert(next);
