@@ -19,6 +19,8 @@ const MATRICES: &str = "OpCapability Shader\nOpCapability Float16\nOpCapability 
                         %wide = OpTypeCooperativeMatrixKHR %float %three %sixteen %sixteen %two\n\
                         %square_b = OpTypeCooperativeMatrixKHR %half %three %sixteen %sixteen %one\n\
                         %square_a = OpTypeCooperativeMatrixKHR %half %three %sixteen %sixteen %zero\n\
+                        %tall = OpTypeCooperativeMatrixKHR %half %three %sixteen %eight %two\n\
+                        %flat = OpTypeCooperativeMatrixKHR %half %three %eight %sixteen %two\n\
                         %small = OpTypeCooperativeMatrixKHR %half %three %eight %eight %two\n\
                         %many = OpTypeArray %half %sixteen\n%to_many = OpTypePointer Workgroup %many\n\
                         %to_half = OpTypePointer Workgroup %half\n%to_c = OpTypePointer Function %c\n\
@@ -79,6 +81,25 @@ fn matrices() {
             ),
             ("%c %l %r %ones", "%c %r %l %ones", "do not fit"),
             ("AddKHR %c %l %r %ones", "AddKHR %small %l %r %ones", "do not fit"),
+            ("AddKHR %c %l %r %ones", "AddKHR %tall %l %r %ones", "rows and columns"),
+            ("AddKHR %c %l %r %ones", "AddKHR %flat %l %r %ones", "rows and columns"),
+            ("OpFAdd %like_c %s %none", "OpFAdd %wide %s %none", shape),
+            ("OpFAdd %like_c %s %none", "OpFAdd %tall %s %none", shape),
+            (
+                "ReduceNV %c %scaled Row|Column",
+                "ReduceNV %c %scaled 2x2",
+                "rows or columns",
+            ),
+            (
+                "ReduceNV %c %scaled Row|Column",
+                "ReduceNV %flat %scaled Row",
+                "rows or columns",
+            ),
+            (
+                "ReduceNV %c %scaled Row|Column",
+                "ReduceNV %tall %scaled Column",
+                "rows or columns",
+            ),
             ("%like_c %s %none", "%like_c %s %l", shape),
             ("OpFMul %c %sum %s", "OpFRem %c %sum %s", shape),
             ("OpFConvert %wide %scaled", "OpFConvert %wide %l", shape),
@@ -209,6 +230,7 @@ fn vectors() {
                 "MulNV %vector %pair %zero %shared %zero %zero %four %two %zero %zero",
                 "Transpose %",
             ),
+            ("MulAddNV %vector %pair", "MulAddNV %short %pair", "M components"),
             ("%vector %a %all", "%vector %a %pair", shape),
             ("OpFMul %vector", "OpFMod %vector", shape),
             ("%words %h %h", "%words %h %one", shape),
@@ -288,6 +310,11 @@ fn tensors() {
                 "not an OpTypeTensorLayoutNV",
             ),
             ("DecodeFunc %clipped", "DecodeFunc %clamped", "none of a tensor"),
+            (
+                "TensorView %clipped\nOpReturn",
+                "TensorView %clamped\nOpReturn",
+                "none of a tensor",
+            ),
             ("%clipped %decode", "%clipped %main", "does not decode"),
         ],
     );
